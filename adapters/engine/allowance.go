@@ -12,13 +12,13 @@ const MinimisingShare = 0.2
 // MinimisingTries is the maximum number of scenarios that are tried to minimise one counterexample.
 const MinimisingTries = 60_000
 
-// Allowance is the time that a run may take. It is checked between executions, never during one.
+// Allowance is the time limit of a run. The run checks it between executions, never during one.
 type Allowance struct {
-	Whole    context.Context // ends with the whole time
+	Whole    context.Context // ends when the whole time is over
 	Sampling context.Context // ends when only the reserved time is left
 }
 
-// Allow is the allowance of a run that begins now and may take d; 0 is no limit.
+// Allow starts the time limit of a run: the run may take d from now on. d = 0 means no limit.
 func Allow(ctx context.Context, d time.Duration) (Allowance, context.CancelFunc) {
 	if d <= 0 {
 		ctx, cancel := context.WithCancel(ctx)
@@ -30,12 +30,14 @@ func Allow(ctx context.Context, d time.Duration) (Allowance, context.CancelFunc)
 	return Allowance{whole, sampling}, func() { stop(); cancel() }
 }
 
-// Spent reports whether it is time to end the search. found says that there are counterexamples to minimise.
+// Spent reports whether the search for violations must end. found says that there are counterexamples to minimise; the
+// search then ends earlier, so that the reserved time is left for them.
 func (a Allowance) Spent(found bool) bool {
 	return a.Whole.Err() != nil || found && a.Sampling.Err() != nil
 }
 
-// Rest is the time for minimising counterexamples, from now on: the reserved time, also if the search ended early.
+// Rest returns the time limit for minimising counterexamples, which starts now. It is the reserved time, even if the
+// search ended early.
 func (a Allowance) Rest() (Allowance, context.CancelFunc) {
 	whole, limited := a.Whole.Deadline()
 	sampling, _ := a.Sampling.Deadline()
@@ -46,8 +48,8 @@ func (a Allowance) Rest() (Allowance, context.CancelFunc) {
 	return a, func() {}
 }
 
-// Portion is the share of the remaining time for one counterexample, if left counterexamples are still to be minimised, at
-// of them in parallel.
+// Portion returns the time limit for minimising one counterexample. left is the number of counterexamples still to be
+// minimised, and at is how many are minimised in parallel.
 func (a Allowance) Portion(left, at int) (context.Context, context.CancelFunc) {
 	end, limited := a.Whole.Deadline()
 	if !limited {

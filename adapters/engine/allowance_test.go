@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ended is the time of a run of which some parts are over.
+// ended returns an allowance whose whole time, or only its time for sampling, is already over.
 func ended(t *testing.T, whole, sampling bool) Allowance {
 	over, stop := context.WithCancel(t.Context())
 	stop()
@@ -20,8 +20,8 @@ func ended(t *testing.T, whole, sampling bool) Allowance {
 	return a
 }
 
-// TestAllowance: the search ends with the time of the run, or earlier if there is something to minimise; the
-// minimisations share the rest.
+// TestAllowance checks that the search ends when the run's time is over, or earlier if there is a counterexample to
+// minimise. It also checks how the minimisations share the remaining time.
 func TestAllowance(t *testing.T) {
 	for _, k := range []struct{ whole, sampling, found, spent bool }{
 		{false, false, true, false}, {false, true, false, false}, {false, true, true, true}, {true, true, false, true},

@@ -1,6 +1,6 @@
 package engine
 
-// The available backends: importing a backend registers it with package sim.
+// These imports register all available backends with package sim.
 import (
 	_ "github.com/lockproof/lockproof/sim/amqp"
 	_ "github.com/lockproof/lockproof/sim/amqp/consumption"

@@ -19,7 +19,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// BenchmarkProve is whole scenarios, drawn, run and judged by every property, on one core.
+// BenchmarkProve draws and runs whole scenarios on one core, and judges each by every property.
 func BenchmarkProve(b *testing.B) {
 	for _, target := range amqplock.References {
 		b.Run(target.Name, func(b *testing.B) {
@@ -34,7 +34,7 @@ func BenchmarkProve(b *testing.B) {
 	}
 }
 
-// BenchmarkExplore visits every state of one configuration on one core: with all reductions, and with none.
+// BenchmarkExplore visits every state of one configuration on one core: once with all reductions, once with none.
 func BenchmarkExplore(b *testing.B) {
 	for name, reductions := range map[string]search.Reductions{"reduced": search.AllReductions, "whole": {}} {
 		b.Run(name, func(b *testing.B) {
@@ -55,8 +55,8 @@ func BenchmarkExplore(b *testing.B) {
 	}
 }
 
-// BenchmarkCheck is a recorded history of a million operations by 30 clients, 1 % of which were never
-// answered: read from JSON Lines, then judged by all that a history alone shows.
+// BenchmarkCheck reads a recorded history of a million operations by 30 clients from JSON Lines. It then judges the
+// history by every property that a history alone can show violated. 1 % of the operations never got an answer.
 func BenchmarkCheck(b *testing.B) {
 	var file bytes.Buffer
 	if err := histories.WriteHistory(&file, crowd(1_000_000, 30)); err != nil {
@@ -83,7 +83,7 @@ func BenchmarkCheck(b *testing.B) {
 	b.ReportMetric(checking.Seconds()/reading.Seconds(), "check/read")
 }
 
-// BenchmarkCheckRecording is the same, judged as it is read.
+// BenchmarkCheckRecording judges the history of BenchmarkCheck while reading it.
 func BenchmarkCheckRecording(b *testing.B) {
 	var file bytes.Buffer
 	if err := histories.WriteHistory(&file, crowd(1_000_000, 30)); err != nil {
@@ -103,8 +103,8 @@ func BenchmarkCheckRecording(b *testing.B) {
 	}
 }
 
-// crowd is a history of clients that compete for 20 slots. One acquire in fifty is never answered: its
-// client dies, the broker notices, and it goes on as another process.
+// crowd returns a history of clients that compete for 20 slots. One acquire in fifty never gets an answer: its client
+// crashes, the broker notices, and the client continues under a new process number.
 func crowd(operations, clients int) *history.History {
 	const slots = 20
 	random := rand.New(rand.NewPCG(1, 1))
@@ -113,7 +113,7 @@ func crowd(operations, clients int) *history.History {
 		e.Time = int64(len(h.Events)) * 1000
 		h.Events = append(h.Events, e)
 	}
-	holder := make([]int, slots+1) // by slot: the client, from 1
+	holder := make([]int, slots+1) // indexed by slot; holds the client's number, 0 if the slot is free
 	process, held, full := make([]int32, clients+1), make([]int, clients+1), make([]bool, clients+1)
 	calling := make([]bool, clients+1)
 	for c := range process {

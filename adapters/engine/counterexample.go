@@ -18,8 +18,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Counterexamples are the violations of the result that have traces, in the order of the report, ready to be written.
-// command is the command line that found them.
+// Counterexamples returns the violations of the result that have traces, as counterexamples ready to be written, in the
+// order of the report. command is the command line that found them.
 func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 	var out []*histories.Counterexample
 	for i := range r.Report.Properties {
@@ -39,19 +39,19 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 
 // Labels are the data that all counterexamples of a run share.
 type Labels struct {
-	FailedAcquire property.FailedAcquire // what a failed acquire promises
-	Origin        histories.Origin       // without the number of an execution
-	// Exec is the command of an external program, Kind the type of its lock, Options its options, and Holding the
-	// declaration of what holds the lock.
+	FailedAcquire property.FailedAcquire // what a failed acquire promises about the slots
+	Origin        histories.Origin       // of the run: its seed, command and broker; without an execution's number
+	// Exec is the command of an external program. Kind is the type of its lock, and Options are its options. Holding is
+	// the declaration of what holds the lock. A lock of this module leaves all of them empty.
 	Exec    string
 	Kind    lock.Kind
 	Options map[string]string
 	Holding string
-	// Servers is the number of servers behind the gate.
+	// Servers is the number of servers behind the gate; 0 means one.
 	Servers int
 }
 
-// Counterexample is an execution that violates property p, in the form in which it is written.
+// Counterexample returns the execution t, which violates property p, as a counterexample that can be written to a file.
 func (l *Labels) Counterexample(p property.Property, t *scenario.Trace, found *report.Found) *histories.Counterexample {
 	ce := &histories.Counterexample{
 		Exec: l.Exec, Kind: l.Kind, ExecOptions: l.Options, Holding: l.Holding, Servers: l.Servers, Tool: Version, Property: p, FailedAcquire: l.FailedAcquire,
@@ -68,8 +68,8 @@ func (l *Labels) Counterexample(p property.Property, t *scenario.Trace, found *r
 	return ce
 }
 
-// ofAudit makes the violation of an audit refer to clients and events that a counterexample has: the scenario does not
-// contain the clients that audit, and the audit comes after everything else.
+// ofAudit adapts a violation found by an audit, because a counterexample's scenario lacks the auditing clients. A
+// client that the scenario lacks becomes 0, and a step after the schedule becomes the schedule's end.
 func ofAudit(v *scenario.Violation, sc *scenario.Scenario) {
 	v.Step = min(v.Step, len(sc.Schedule.Actions))
 	for _, c := range []*uint8{&v.Client, &v.Other} {
@@ -79,7 +79,7 @@ func ofAudit(v *scenario.Violation, sc *scenario.Scenario) {
 	}
 }
 
-// FoundIn is a report's description of the violation of p in a trace.
+// FoundIn describes the violation of p in a trace for a report.
 func FoundIn(t *scenario.Trace, p property.Property) *report.Found {
 	v, _ := t.Violation(p)
 	found := &report.Found{Steps: t.Shown(), Detail: v.Explain(), Expected: draw.Expected(t, v), Errors: draw.Errors(t), Diagram: Drawing(t)}
@@ -89,27 +89,29 @@ func FoundIn(t *scenario.Trace, p property.Property) *report.Found {
 	return found
 }
 
-// Replayed is a counterexample that was repeated on the simulated broker.
+// Replayed is the result of repeating a counterexample.
 type Replayed struct {
 	Target *lock.Target
 	Own    own.List
 	Trace  *scenario.Trace
-	// Violation is the violation of the counterexample as the replay shows it; nil if it does not.
+	// Violation is the violation of the counterexample's property in the replay; nil if the replay did not violate it.
 	Violation *scenario.Violation
-	// Tries counts, for external clients, the attempts and those that showed the violation.
+	// Tries counts the attempts with external clients, and those attempts that showed the violation.
 	Tries histories.Tries
-	// Command repeats the replay. Said is its result, in lines. Both are for the page and may be empty.
+	// Command is the command line that repeats the replay. Said is the replay's result as lines of text. Both are for
+	// the page and may be empty.
 	Command, Said string
-	// FailedAcquire is what a failed acquire promises. Server is where the replay ran. At is the time, for the page.
+	// FailedAcquire says what a failed acquire promises. Server names the server of the replay. At is the time of the
+	// replay, for the page.
 	FailedAcquire property.FailedAcquire
 	Server        string
 	At            time.Time
-	// File is the text of the counterexample if the explorer can run it.
+	// File is the text of the counterexample file if the explorer can run it; otherwise "".
 	File string
 }
 
-// On repeats the replayed execution on a real broker. If the broker behaves differently, Violation shows that: it stays
-// non-nil only if the broker shows the violation, too.
+// On repeats the replayed execution on a real broker. It sets Violation to nil unless the real broker shows the
+// violation as well.
 func (r *Replayed) On(ctx context.Context, b *rabbitmq.Broker) error {
 	real, err := rabbitmq.Replay(ctx, b, r.Target, r.Trace, rabbitmq.ReplayOptions{})
 	if err != nil {
@@ -124,7 +126,7 @@ func (r *Replayed) On(ctx context.Context, b *rabbitmq.Broker) error {
 	return nil
 }
 
-// Report is the replay of a counterexample on a broker, as a report about the property that the counterexample violates.
+// Report returns a report about a replay on a broker. It covers the property that the counterexample violates.
 func (r *Replayed) Report(ce *histories.Counterexample, broker string) *report.Report {
 	p := report.PropertyResult{
 		Property: ce.Property, Own: r.Own.Of(ce.Property), Evidence: ce.Property.Evidence(), Checked: max(1, r.Tries.Of), Scenarios: max(1, r.Tries.Of),
@@ -139,7 +141,7 @@ func (r *Replayed) Report(ce *histories.Counterexample, broker string) *report.R
 	}
 }
 
-// Replay repeats a counterexample on the simulated broker, with the target that it names.
+// Replay repeats a counterexample on the simulated broker. The target is the one that the counterexample names.
 func Replay(ce *histories.Counterexample) (*Replayed, error) {
 	if ce.Property.Own() {
 		return nil, UnknownOwn(ce)
@@ -151,14 +153,14 @@ func Replay(ce *histories.Counterexample) (*Replayed, error) {
 	return ReplayOf(target, nil, ce), nil
 }
 
-// UnknownOwn is the error for a counterexample of a custom property that is not defined.
+// UnknownOwn returns the error for a counterexample of a custom property that this program does not define.
 func UnknownOwn(ce *histories.Counterexample) error {
 	return fmt.Errorf("counterexample of %s: that is a property of a user's own, which only a program has: "+
 		"lockproof.Replay judges it, with the property among Options.Own", ce.Violation.Own)
 }
 
-// ReplayOf repeats a counterexample on the simulated broker, with a target that need not be registered. list has the custom
-// property that the counterexample violates, if it violates one.
+// ReplayOf repeats a counterexample on the simulated broker with the given target, which need not be registered. If the
+// counterexample violates a custom property, list must contain that property.
 func ReplayOf(target *lock.Target, list own.List, ce *histories.Counterexample) *Replayed {
 	r := sim.NewRunner(list)
 	t := &Replayed{Target: target, Own: list, FailedAcquire: ce.FailedAcquire, Server: SimulatedOf(target), File: explorable(ce), Trace: r.Trace(target, &ce.Scenario, ce.FailedAcquire)}
@@ -168,8 +170,8 @@ func ReplayOf(target *lock.Target, list own.List, ce *histories.Counterexample) 
 	return t
 }
 
-// NewExecution is an empty execution of a target, in the form of a counterexample file, for the explorer to continue. It
-// ignores the scenario's target, faults and schedule.
+// NewExecution returns an execution without steps, in the form of a counterexample file, for the explorer to continue.
+// It ignores the scenario's target, faults and schedule.
 func NewExecution(target *lock.Target, s scenario.Scenario) (string, error) {
 	s.Target, s.Faults, s.Schedule = target.Name, nil, scenario.Schedule{Strategy: scenario.Replay}
 	s.Options = target.Settled(s.Options)

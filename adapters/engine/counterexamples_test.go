@@ -16,8 +16,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestCounterexamples walks testdata/counterexamples: the shortest execution found of every mutant
-// still violates the property that the mutant breaks, at its last step. -rewrite finds them anew.
+// TestCounterexamples replays the files in testdata/counterexamples, one for each mutant. Each execution must still
+// violate, at its last step, the property that the mutant breaks. With -rewrite the test searches for the executions
+// again and writes the files.
 func TestCounterexamples(t *testing.T) {
 	for _, m := range engine.Mutants() {
 		t.Run(m.Name, func(t *testing.T) {
@@ -50,7 +51,7 @@ func TestCounterexamples(t *testing.T) {
 	}
 }
 
-// find looks for a mutant's counterexample from the first seed and writes it.
+// find searches for a mutant's counterexample, beginning with the first seed, and writes it to a file.
 func find(t *testing.T, m *lock.Target, p property.Property, file string) {
 	res, err := sample.Prove(t.Context(), sample.Config{
 		Target: m, Sampling: engine.Sampling{Seed: 1, Scenarios: sample.MutantLimit, Until: property.Set(0).With(p)},

@@ -1,9 +1,9 @@
-// Package engine is the common part of all runs; each kind of run is a package in its folder. A run returns one [Result],
-// with a report, counterexamples as files, and a page; [Replay] repeats a counterexample.
+// Package engine is the common part of all runs; each kind of run is a package in its folder. A run returns one
+// [Result], with a report, counterexamples as files, and a page. [Replay] repeats a counterexample.
 //
-// It is the layer between the public API, which is the module's root package, and specialised packages: the simulated world
-// (sim), external clients (adapters/foreign) and reports (histories). The command line uses it as well, for features that
-// the API leaves out. It is unstable: any version may change it.
+// The package connects the public API, which is the module's root package, with specialised packages: the simulated
+// world (sim), external clients (adapters/foreign) and reports (histories). The command line uses it as well, for
+// features that the API leaves out. It is unstable: any version may change it.
 //
 // The folders:
 //
@@ -17,6 +17,7 @@
 //	served     the explorer as a page that a program serves
 //	tally      the summed results of a number of executions
 //
-// The package itself has results (result.go, counterexample.go, page.go), the rows that reports share (report.go, wire.go),
-// the time limits of a run (allowance.go), the known targets and backends (targets.go, backends.go), and the version.
+// The package itself has results (result.go, counterexample.go, page.go), the rows that reports share (report.go,
+// wire.go), the time limits of a run (allowance.go), the known targets and backends (targets.go, backends.go), and the
+// version.
 package engine

@@ -17,8 +17,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// FuzzReplay: any counterexample's file is refused, or it is replayed, drawn, reported and put on a page. The test
-// changes the files of this module in two places.
+// FuzzReplay changes two values in a counterexample file of this module. The changed file must either be refused, or be
+// replayed, drawn, reported and shown on a page without a crash.
 func FuzzReplay(f *testing.F) {
 	var files [][]byte
 	for _, pattern := range []string{"*.json", "*/*.json"} {
@@ -51,7 +51,8 @@ func FuzzReplay(f *testing.F) {
 	})
 }
 
-// showAll shows a counterexample in every way that there is, unless it is refused.
+// showAll decodes a counterexample. If decoding succeeds, it replays the counterexample and writes it in every output
+// format.
 func showAll(t *testing.T, data []byte) {
 	ce, err := histories.DecodeCounterexample("fuzz", data)
 	if err != nil {
@@ -82,7 +83,7 @@ func showAll(t *testing.T, data []byte) {
 	}
 }
 
-// unplayed draws what a file says before anything has happened.
+// unplayed draws a counterexample's scenario without any step, as before the execution begins.
 func unplayed(t *testing.T, ce *histories.Counterexample) {
 	bare := &scenario.Trace{Scenario: ce.Scenario}
 	if err := draw.Draw(io.Discard, bare, style.Style{}); err != nil {
@@ -91,10 +92,11 @@ func unplayed(t *testing.T, ce *histories.Counterexample) {
 	draw.SVG(bare, "nothing")
 }
 
-// oddValues are what a value of a document is changed to.
+// oddValues are the replacements for a value of a JSON document.
 var oddValues = []any{nil, true, "", "x", "\x00é\u202e<b>", -1.0, 0.0, 1.0, 2.0, 3.0, 17.0, 255.0, 256.0, 65535.0, 1e6, 1.5, []any{}, map[string]any{}, []any{nil}}
 
-// changedAt is a document whose value of that number is another one, or one that another place of it has, or is not there.
+// changedAt returns doc with its value number at replaced. The replacement is oddValues[to], or, for a larger to,
+// another value of doc.
 func changedAt(doc any, at, to int) any {
 	var all []any
 	walk(doc, func(v any) any { all = append(all, v); return v })
@@ -112,7 +114,8 @@ func changedAt(doc any, at, to int) any {
 	})
 }
 
-// walk replaces each value of a document by what change returns for it. The values in a container come first.
+// walk replaces each value of a JSON document by what change returns for it. It visits the elements of an object or
+// array before the object or array itself.
 func walk(v any, change func(any) any) any {
 	switch c := v.(type) {
 	case map[string]any:

@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestHistoriesWellFormed: every history of every target is well-formed, and each of a reference that is judged by it is decided. One that is
-// not well-formed counted as undecided.
+// TestHistoriesWellFormed checks that every history of every target is well-formed, because the checker leaves a
+// malformed history undecided. For reference locks judged by linearizability, every history must be decided.
 func TestHistoriesWellFormed(t *testing.T) {
 	for _, target := range engine.Targets() {
 		t.Run(target.Name, func(t *testing.T) { wellFormed(t, target) })

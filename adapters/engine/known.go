@@ -11,7 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Accept marks the violations that are known, and gives each violation with an execution its fingerprint.
+// Accept marks the violations that are known findings, and sets the fingerprint of each violation that has an
+// execution.
 func (r *Result) Accept(findings known.Findings, now time.Time) {
 	for _, ce := range r.Counterexamples("") {
 		v := r.Report.Result(ce.Property).Violation
@@ -27,7 +28,7 @@ func (r *Result) Accept(findings known.Findings, now time.Time) {
 	}
 }
 
-// Knows reports whether the violation of property p in an execution is among the known ones.
+// Knows reports whether findings contain the violation of property p in the execution t.
 func (l *Labels) Knows(findings known.Findings, p property.Property, t *scenario.Trace) bool {
 	if len(findings) == 0 {
 		return false
@@ -36,7 +37,7 @@ func (l *Labels) Knows(findings known.Findings, p property.Property, t *scenario
 	return findings.Of(ce.Violation.Name(), ce.Fingerprint()) != nil
 }
 
-// KnownOf are the judged properties that have a known violation.
+// KnownOf returns the judged properties for which findings contain a violation.
 func KnownOf(findings known.Findings, judged property.Set, list own.List) (set property.Set) {
 	for p := range judged.All() {
 		if findings.Names(cmp.Or(list.Name(p), p.String())) {

@@ -11,8 +11,9 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// The truth confirms every violation of a limit that a history alone shows, for every lock whose callers state limits. The
-// history shows one for the locks whose bug is to exceed them.
+// TestLimitsByHistory judges histories of every mutant whose callers state limits on the number of holders. Where the
+// history alone shows an exceeded limit, the monitor, which sees the server's state, must have found it as well.
+// Mutants whose bug is to exceed limits must show at least one violation.
 func TestLimitsByHistory(t *testing.T) {
 	t.Parallel()
 	for _, target := range engine.Mutants() {

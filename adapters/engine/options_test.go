@@ -9,7 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestOptionsTakeEffect: whatever value of an option is asked for, a target is judged with it or refuses it by name.
+// TestOptionsTakeEffect sets every option of every target to several values. The target must either run with that
+// value, or refuse it with an error that names the option, the value and the target.
 func TestOptionsTakeEffect(t *testing.T) {
 	refused := 0
 	for _, target := range engine.Targets() {
@@ -38,13 +39,14 @@ func TestOptionsTakeEffect(t *testing.T) {
 	}
 }
 
-// valuesOf are the values that an option is tried with: of a range of numbers the first two, one in the middle, and the last.
+// valuesOf returns the values to try for an option. For a range of numbers these are the first two, one in the middle,
+// and the last.
 func valuesOf(o lock.Option) (all []string) {
 	for value := range strings.SplitSeq(o.Values, "|") {
 		first, last, ranging := strings.Cut(value, "-")
 		from, err := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
-		if !ranging || err != nil || err2 != nil { // a word may have a hyphen
+		if !ranging || err != nil || err2 != nil { // a hyphen within a word is no range
 			all = append(all, value)
 			continue
 		}

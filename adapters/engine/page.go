@@ -14,10 +14,10 @@ import (
 	"github.com/lockproof/lockproof/sim/nearest"
 )
 
-// WritePage writes the report, and every execution that violates a property with its cause, as one self-contained HTML page.
+// WritePage writes one self-contained HTML page with the report, and with every violating execution and its cause.
 func (r *Result) WritePage(w io.Writer) error { return report.WritePage(w, r.Page()) }
 
-// Page is the content of the page that WritePage writes.
+// Page returns the content of the page that WritePage writes.
 func (r *Result) Page() *report.Page {
 	page := report.Page{Report: r.Report, Explorer: r.Explorer}
 	files := make(map[property.Property]string)
@@ -42,7 +42,8 @@ func (r *Result) Page() *report.Page {
 	return &page
 }
 
-// explorable is the file of a counterexample of a target of ours, which the explorer can run; "" for others.
+// explorable returns the text of a counterexample file if the explorer can run it: its target is a lock of this module.
+// Otherwise it returns "".
 func explorable(ce *histories.Counterexample) string {
 	if _, err := TargetNamed(ce.Scenario.Target); err != nil || ce.Exec != "" {
 		return ""
@@ -54,14 +55,14 @@ func explorable(ce *histories.Counterexample) string {
 	return string(data)
 }
 
-// execution is the execution that violates a property, in the form for a page.
+// execution prepares an execution that violates a property for the page.
 func (r *Result) execution(p *report.PropertyResult, t *scenario.Trace) report.Execution {
 	x := execution(r.targetOf(t), t, p.Property, r.Labels.FailedAcquire)
 	x.Command, x.Again = p.Violation.Command, p.Violation.Reproduced()
 	return x
 }
 
-// targetOf is the target of an execution if it is one of ours, or nil.
+// targetOf returns the target of an execution if it is a lock of this module; otherwise nil.
 func (r *Result) targetOf(t *scenario.Trace) *lock.Target {
 	if r.Labels.Exec != "" {
 		return nil
@@ -73,10 +74,10 @@ func (r *Result) targetOf(t *scenario.Trace) *lock.Target {
 	return target
 }
 
-// WritePage writes the execution, with its cause, as one self-contained HTML page.
+// WritePage writes one self-contained HTML page with the replayed execution and its cause.
 func (r *Replayed) WritePage(w io.Writer) error { return report.WritePage(w, r.Page()) }
 
-// Page is the content of the page that WritePage writes.
+// Page returns the content of the page that WritePage writes.
 func (r *Replayed) Page() *report.Page {
 	p := property.Property(0)
 	if r.Violation != nil {
@@ -90,7 +91,7 @@ func (r *Replayed) Page() *report.Page {
 	}
 }
 
-// simulates reports whether the simulated world repeats an execution with the same violation.
+// simulates reports whether the simulated server repeats an execution with exactly the same violation.
 func simulates(target *lock.Target, t *scenario.Trace, v scenario.Violation, failedAcquire property.FailedAcquire) bool {
 	var r sim.Runner
 	s := sim.Replay(t)
@@ -98,7 +99,7 @@ func simulates(target *lock.Target, t *scenario.Trace, v scenario.Violation, fai
 	return ok && again == v
 }
 
-// changed are the options of a scenario that differ from the defaults, as name=value.
+// changed returns the options of a scenario that differ from the defaults, as name=value.
 func changed(s *scenario.Scenario) (options []string) {
 	for _, o := range s.Changed() {
 		options = append(options, o[0]+"="+o[1])
@@ -109,7 +110,8 @@ func changed(s *scenario.Scenario) (options []string) {
 // explaining is the maximum time that porcupine may take to explain one history.
 const explaining = 5 * time.Second
 
-// execution is a trace in the form for a page. For a target of ours it looks for the nearest execution without violations.
+// execution prepares a trace for a page. If target is not nil, it also searches for the nearest execution without
+// violations.
 func execution(target *lock.Target, t *scenario.Trace, p property.Property, failedAcquire property.FailedAcquire) report.Execution {
 	x := report.Execution{Trace: t}
 	for _, v := range t.Violations {

@@ -10,11 +10,12 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// maxPage is how large a page without the explorer may be, in bytes.
+// maxPage is the maximum size of a page without the explorer, in bytes.
 const maxPage = 300_000
 
-// TestPages: the page of every counterexample tells its cause, and the nearest execution in which all is well or that there
-// is none; it needs no script, and is small. The explorer's additions stand in scripts that no text can end.
+// TestPages checks the page of every counterexample. The page shows the cause, and the nearest execution without
+// violations or that none was found. It is small and has no script. With the explorer added, no text in a script can
+// close the script element early.
 func TestPages(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/counterexamples/*.json")
 	if err != nil || len(files) == 0 {

@@ -19,10 +19,11 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// TestPins compares with testdata/pins.txt what no refactoring may change. The file has the states and transitions of
-// explorations, and the execution in which the example in Go is found wrong. For each mutant and three seeds it has the
-// execution that finds it, and the length of the counterexample. With -rewrite the file is written anew. Other tests pin
-// the kept counterexamples, the atlas, and the results of smaller pieces; `make pins` runs all.
+// TestPins compares results that no refactoring may change with testdata/pins.txt. The file has the numbers of states
+// and transitions of explorations, and the execution that shows the bug of the example in Go. For each mutant and three
+// seeds it has the execution that finds the bug, and the length of the counterexample. With -rewrite the test writes
+// the file. Other tests pin the stored counterexamples, the atlas, and the results of smaller parts; `make pins` runs
+// all.
 func TestPins(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what takes a minute")
@@ -41,14 +42,14 @@ func TestPins(t *testing.T) {
 	pinned.Text(t, "../../testdata/pins.txt", b.String())
 }
 
-// configuration is one to be explored.
+// configuration is a named configuration to explore.
 type configuration struct {
 	name string
 	explore.Exploration
 }
 
-// explorations are those whose states and transitions must not change: one of each fault, several clients,
-// administrators and slots, other locks, other options, with and without each reduction.
+// explorations are configurations whose numbers of states and transitions are pinned. They cover each kind of fault,
+// several clients, administrators and slots, and several options. Each is explored with all reductions and with none.
 var explorations = []configuration{
 	{"two clients", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 2, Slots: 1}}},
 	{"three clients, two slots", explore.Exploration{Workload: explore.Workload{Clients: 3, Rounds: 1, Slots: 2}}},
@@ -83,7 +84,7 @@ func pinnedExplorations(t *testing.T) (pins []string) {
 	return pins
 }
 
-// inWords are the reductions by name.
+// inWords names the reductions that are in use.
 func inWords(r search.Reductions) string {
 	words := "reduced by"
 	for _, reduction := range []struct {
@@ -125,8 +126,8 @@ func pinnedMutants(t *testing.T) (pins []string) {
 	return pins
 }
 
-// pinnedExample is the example in Go, on the simulated broker. Counterexamples of a client with threads of its own may
-// be minimised along other ways, so that the execution alone is held.
+// pinnedExample pins in which execution each bug of the example in Go is found, on the simulated broker. Clients have
+// threads of their own, so that minimisation may differ between runs; therefore the minimised length is not pinned.
 func pinnedExample(t *testing.T) (pins []string) {
 	e := &enginetest.Examples[slices.IndexFunc(enginetest.Examples, func(e enginetest.Example) bool { return e.Folder == "golang" })]
 	for _, bug := range slices.Sorted(maps.Keys(e.Breaks)) {

@@ -16,11 +16,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Omitted are the properties that do not apply to a target although they apply to others of its type, with the reasons. They
-// are listed if all properties are judged.
+// Omitted returns the properties that apply to other locks of the target's type, but not to this target, each with the
+// reason. It returns nil unless all properties are judged.
 func Omitted(t *lock.Target, judged property.Set) (out []report.PropertyResult) {
 	if property.Of(t)&^judged != 0 {
-		return nil // only some were asked for
+		return nil // the user asked for some properties only
 	}
 	why := property.Skipped(t)
 	for p := range property.Applicable(t.Kind).All() {
@@ -31,7 +31,7 @@ func Omitted(t *lock.Target, judged property.Set) (out []report.PropertyResult) 
 	return out
 }
 
-// Assigned are options in the form name=value.
+// Assigned returns options in the form name=value.
 func Assigned(options [][2]string) (out []string) {
 	for _, o := range options {
 		out = append(out, o[0]+"="+o[1])
@@ -39,7 +39,7 @@ func Assigned(options [][2]string) (out []string) {
 	return out
 }
 
-// ByName is options in the form name=value, in the order of their names.
+// ByName returns options in the form name=value, sorted by name.
 func ByName[V any](options map[string]V) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		out = append(out, name+"="+secret.HideOption(name, fmt.Sprint(options[name])))
@@ -47,15 +47,16 @@ func ByName[V any](options map[string]V) (out []string) {
 	return out
 }
 
-// Drawing is the picture of an execution as plain text.
+// Drawing draws an execution as plain text.
 func Drawing(t *scenario.Trace) string {
 	var b strings.Builder
-	draw.Draw(&b, t, style.Style{}) // a strings.Builder returns no errors
+	draw.Draw(&b, t, style.Style{}) // cannot fail: a strings.Builder returns no errors
 	return b.String()
 }
 
-// budgets are the maximum costs of operations for which a property has a limit. An acquire of a later slot, or one that
-// finds all slots taken, is judged slot by slot by the property cheap-acquire.
+// budgets are the maximum costs of operations, for operations whose cost a property limits. The property cheap-acquire
+// limits two more kinds of acquire slot by slot, which have no entry here: an acquire of a later slot, and one that
+// finds all slots taken.
 var budgets = map[monitor.CostClass]struct {
 	by property.Property
 	report.Budget
@@ -65,8 +66,8 @@ var budgets = map[monitor.CostClass]struct {
 	monitor.VerifyHeld:   {property.CheapVerify, report.Budget{RoundTrips: 1, Channels: 0, Connections: 0}},
 }
 
-// Efficiency are the costs of operations in the form for a report. They have budgets if one of the judged properties limits
-// them.
+// Efficiency returns the costs of operations as rows of a report. A row has a budget if one of the judged properties
+// limits that cost.
 func Efficiency(costs *monitor.Costs, kind lock.Kind, judged property.Set) []report.EfficiencyRow {
 	var rows []report.EfficiencyRow
 	for k := range monitor.CostClasses {
@@ -91,5 +92,5 @@ func spread(t *monitor.Tally, measure int) report.Spread {
 	return report.Spread{Count: t.Count, Sum: t.Sum[measure], Min: t.Min[measure], Max: t.Max[measure]}
 }
 
-// Holes is the reason why linearizability is not judged for a lock that begins with holes.
+// Holes explains why linearizability is not judged for a lock whose initial slots have gaps, for example slots 1 and 3.
 const Holes = "a history tells how many slots there are, and here it matters which"

@@ -12,7 +12,7 @@ import (
 // Simulated is the name of the simulated broker in reports.
 const Simulated = "the simulated broker"
 
-// SimulatedOf is the name of a target's simulated server in reports. A nil target is the reference semaphore.
+// SimulatedOf is the name of a target's simulated server in reports. A nil target means the reference semaphore.
 func SimulatedOf(t *lock.Target) string {
 	if t == nil {
 		return Simulated
@@ -20,31 +20,33 @@ func SimulatedOf(t *lock.Target) string {
 	return lock.BackendOf(t).Simulated()
 }
 
-// Result is the result of a run.
+// Result is the result of a run of any kind.
 type Result struct {
 	Report *report.Report
-	// Traces are the minimised executions that violate a property, by property.
+	// Traces contains, for each violated property, a minimised execution that violates it.
 	Traces map[property.Property]*scenario.Trace
-	// History is the recorded history that was judged, and Reading is how it was read; both are nil for other runs.
+	// History is the recorded history that was judged, and Reading says how it was interpreted. Runs without a recorded
+	// history leave History nil.
 	History *history.History
 	Reading linear.Options
 
-	// Labels are the data of the run's counterexamples. If scenarios were drawn from several spaces, these are the data of
-	// the first space; Others are those of properties that only a further space has shown violated: see [sample.Conclude].
+	// Labels are the data that the run's counterexamples share. If scenarios were drawn from several spaces, Labels
+	// belong to the first space. Others has the data of properties that only a later space violated: see
+	// [sample.Conclude].
 	Labels Labels
 	Others map[property.Property]Labels
 
-	Explorer *report.Explorer // of a state space; see [explore.Explored.AddGraph]
+	Explorer *report.Explorer // explorer of a state space, or nil; see [explore.Explored.AddGraph]
 }
 
-// Progress is the progress of a run.
+// Progress tells how far a run is: Scenarios of Of are done.
 type Progress struct {
 	Scenarios, Of int
-	Violated      int // number of properties
-	Tries         int // scenarios tried to minimise counterexamples, if that takes long
+	Violated      int // number of violated properties
+	Tries         int // number of scenarios tried to minimise counterexamples; 0 until minimising has taken a while
 }
 
-// JudgedOf are the properties to judge: those of applicable that were asked for, or all.
+// JudgedOf returns the properties to judge: the applicable ones among asked, or all applicable ones if asked is empty.
 func JudgedOf(applicable, asked property.Set) property.Set {
 	if asked == 0 {
 		return applicable

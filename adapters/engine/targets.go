@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Targets are all targets of this module: for each backend the reference locks, then the mutants.
+// Targets returns all locks of this module: for each backend the reference locks, then the mutants.
 func Targets() (all []*lock.Target) {
 	for _, b := range lock.Backends() {
 		all = append(all, b.Targets()...)
@@ -15,7 +15,7 @@ func Targets() (all []*lock.Target) {
 	return all
 }
 
-// References are the locks of all backends that should violate no property.
+// References returns the reference locks of all backends. They should violate no property.
 func References() (all []*lock.Target) {
 	for _, b := range lock.Backends() {
 		all = append(all, b.References...)
@@ -23,7 +23,7 @@ func References() (all []*lock.Target) {
 	return all
 }
 
-// Mutants are variants of the reference locks with one bug each, which test the tool itself.
+// Mutants returns variants of the reference locks with one bug each. They test lockproof itself.
 func Mutants() (all []*lock.Target) {
 	for _, b := range lock.Backends() {
 		all = append(all, b.Mutants...)
@@ -31,10 +31,10 @@ func Mutants() (all []*lock.Target) {
 	return all
 }
 
-// ErrUnknownTarget is wrapped by the error for a name that is no target's.
+// ErrUnknownTarget is wrapped by the error for a name that no target has.
 var ErrUnknownTarget = errors.New("not known")
 
-// TargetNamed is the target with the given name.
+// TargetNamed returns the target with the given name.
 func TargetNamed(name string) (*lock.Target, error) {
 	if t := lock.TargetNamed(name); t != nil {
 		return t, nil
@@ -42,16 +42,16 @@ func TargetNamed(name string) (*lock.Target, error) {
 	return nil, fmt.Errorf("target %q is %w", name, ErrUnknownTarget)
 }
 
-// Reference is AMQP's reference lock of a type.
+// Reference returns AMQP's reference lock of a type, for example its mutex.
 func Reference(k lock.Kind) *lock.Target {
 	amqp, err := lock.BackendNamed("")
 	if err != nil {
-		panic(err) // it is registered: see backends.go
+		panic(err) // cannot happen: backends.go registers the backend
 	}
 	return amqp.Reference(k)
 }
 
-// OptionsOf are the options of a target, with the values that fixed gives by name.
+// OptionsOf returns the options of a target: the defaults, changed by the name-value pairs in fixed.
 func OptionsOf(t *lock.Target, fixed [][2]string) (lock.Options, error) {
 	return t.Set(lock.BackendOf(t).Defaults, fixed)
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// BenchmarkControlled is how many scenarios of the examples the gate controls in a second on the simulated
-// broker, with one worker a processor: three clients, about 40 commands, nobody crashes. A scenario's time is the
-// median of one worker's.
+// BenchmarkControlled measures how many scenarios of each example the gate runs per second on the simulated broker,
+// with one worker per processor. A scenario has three clients, about 40 commands and no crash. The benchmark also
+// reports the median duration of a scenario.
 func BenchmarkControlled(b *testing.B) {
 	ops := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}, {Op: lock.Release}, {Op: lock.Acquire}, {Op: lock.Release}}
 	sc := scenario.Scenario{
@@ -44,7 +44,7 @@ func BenchmarkControlled(b *testing.B) {
 				}
 				defer s.Close()
 				runners[i] = s
-				if _, err := s.Run(b.Context(), &sc); err != nil { // its clients are started
+				if _, err := s.Run(b.Context(), &sc); err != nil { // starts the clients
 					b.Fatal(err)
 				}
 			}
@@ -78,8 +78,8 @@ func BenchmarkControlled(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstViolation is how long it takes from nothing until an execution of an example with a bug violates
-// the property that the bug breaks, its clients' start included: the median.
+// BenchmarkFirstViolation measures the median time until an example with a bug violates the property that the bug
+// breaks. The time includes starting the clients.
 func BenchmarkFirstViolation(b *testing.B) {
 	for _, e := range enginetest.Examples {
 		for bug, property := range e.Breaks {

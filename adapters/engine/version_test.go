@@ -8,7 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestVersion: what the build was told goes before what Go knows of the module, and that before what the sources say.
+// TestVersion checks which version wins: first the version set by the build, then the module's version known to Go,
+// then the version in the sources.
 func TestVersion(t *testing.T) {
 	of := func(path, version string, deps ...*debug.Module) *debug.BuildInfo {
 		return &debug.BuildInfo{Main: debug.Module{Path: path, Version: version}, Deps: deps}
@@ -36,7 +37,7 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// TestCitation: what a paper cites is the version of these sources.
+// TestCitation checks that the version in CITATION.cff is the version in the sources.
 func TestCitation(t *testing.T) {
 	data, err := os.ReadFile("../../CITATION.cff")
 	if err != nil {

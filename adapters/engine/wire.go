@@ -17,8 +17,8 @@ func Received(counts *gate.Counts) (n int) {
 	return n
 }
 
-// OverWire are the numbers of commands that clients have sent: AMQP's methods in the order of their definition, other
-// commands by name.
+// OverWire counts the connections, round trips and commands of clients. AMQP's methods come in the order of their
+// definition; other commands are sorted by name.
 func OverWire(counts *gate.Counts) []report.Count {
 	out := []report.Count{{Name: "connections", Number: counts.Opened}, {Name: "round trips", Number: counts.RoundTrips}}
 	rest := maps.Clone(counts.Commands)
@@ -34,7 +34,7 @@ func OverWire(counts *gate.Counts) []report.Count {
 	for _, name := range slices.Sorted(maps.Keys(rest)) {
 		add(name)
 	}
-	if counts.Heartbeats > 0 { // they pass even if a client's commands are held at the gate
+	if counts.Heartbeats > 0 { // heartbeats pass the gate even while a client's commands wait there
 		out = append(out, report.Count{Name: "heartbeats", Number: counts.Heartbeats})
 	}
 	return out

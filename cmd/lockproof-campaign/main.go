@@ -1,5 +1,5 @@
-// Command lockproof-campaign is lockproof with what runs campaigns. A user need not type its name: lockproof campaign
-// starts it. It is a program of its own so that all else is compiled in half the time.
+// Command lockproof-campaign is lockproof with the code that runs campaigns. Users need not start it themselves:
+// `lockproof campaign` starts it. It is a separate program because lockproof then compiles in half the time.
 package main
 
 import (

@@ -1,6 +1,6 @@
-// Command lockproof-servers is lockproof with the drivers of databases, and with what starts servers in
-// containers. A user need not type its name: lockproof replay --on mariadb, lockproof compare and --on rabbitmq:4.1 start
-// it. It is a program of its own so that all else is compiled in two thirds of the time.
+// Command lockproof-servers is lockproof with drivers of databases, and with the code that starts servers in
+// containers. Users need not start it themselves: `lockproof replay --on mariadb`, `lockproof compare` and `--on
+// rabbitmq:4.1` start it. It is a separate program because lockproof then compiles in two thirds of the time.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command lockproof decides whether a distributed lock is correct and cheap, and shows the shortest
-// execution found in which it is not.
+// Command lockproof decides whether a distributed lock is correct and cheap. If it is not, lockproof shows the shortest
+// execution found that proves it.
 package main
 
 import (

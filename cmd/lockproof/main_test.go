@@ -6,18 +6,19 @@ import (
 	"testing"
 )
 
-// TestBuild: what a first build of lockproof compiles beside Go's own packages: each name has been weighed. A library that
-// brings a server or a client of container engines doubles the minute that a newcomer waits.
+// TestBuild checks which modules a first build of lockproof compiles, besides Go's standard library. Each listed module
+// was accepted deliberately. A library that contains a server, or a client of a container engine, would double the
+// build time of about a minute.
 func TestBuild(t *testing.T) {
 	known := []string{
 		"github.com/lockproof/lockproof", "github.com/anishathalye/porcupine", "github.com/go-json-experiment/json", "github.com/rabbitmq/amqp091-go",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sys", "golang.org/x/term", "go.yaml.in/yaml/v3",
 		"github.com/redis/go-redis/v9", "github.com/cespare/xxhash/v2", "go.uber.org/atomic", // replay --on redis://
-		// replay --on mysql:// and postgres://
+		// for replay --on mysql:// and postgres://
 		"github.com/go-sql-driver/mysql", "filippo.io/edwards25519", "github.com/jackc/pgx/v5", "github.com/jackc/pgpassfile",
 		"github.com/jackc/pgservicefile", "github.com/jackc/puddle/v2", "golang.org/x/sync", "golang.org/x/text",
-		"golang.org/x/net/http2/hpack", // commands to etcd are named by their headers; it is small
-		"golang.org/x/crypto",          // names of queues that are a BLAKE2 of the lock's are recognised; it takes a third of a second to compile
+		"golang.org/x/net/http2/hpack", // small; finds the method of an etcd command in its HTTP/2 headers
+		"golang.org/x/crypto",          // recognises queue names that are a BLAKE2 hash of the lock's name
 	}
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	if err != nil {

@@ -21,39 +21,39 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// Config configures an atlas.
+// Config says which questions of an atlas to answer, and how to compare with a real server.
 type Config struct {
-	// Server is the kind of server, by name, whose open questions are answered; "" is AMQP.
+	// Server is the name of the kind of server whose open questions are answered; "" means AMQP.
 	Server string
-	// Questions are the numbers of the questions to answer; empty is all.
+	// Questions are the numbers of the questions to answer; empty means all.
 	Questions []int
-	// Progress is called with what is being visited. It may be nil.
+	// Progress is called with the name of each configuration before it is explored. It may be nil.
 	Progress func(string)
 	// Confirm repeats a counterexample on a real server and describes the result. It may be nil.
 	Confirm func(*scenario.Trace, *lock.Target, scenario.Violation) (string, error)
-	// Agree repeats an execution on a real server. same reports whether every reply was as on the simulated server. skipped
-	// is the reason why the execution was not repeated, or "". Agree may be nil.
+	// Agree repeats an execution on a real server. same reports whether every reply was as on the simulated server.
+	// skipped is the reason why the execution was not repeated, or "" if it was. Agree may be nil.
 	Agree func(*scenario.Trace, *lock.Target) (same bool, skipped string, err error)
-	// Measure is the value of a figure on a real server, in a few words. It may be nil.
+	// Measure measures a figure on a real server, and returns it in a few words. It may be nil.
 	Measure func(figure string) (string, error)
-	// Real names the server that Confirm, Agree and Measure use.
+	// Real names the real server that Confirm, Agree and Measure use.
 	Real string
 }
 
-// atlas is an atlas that is being made.
+// atlas is an atlas in progress.
 type atlas struct {
 	Config
 	*question.Set
 	server *lock.Backend
 }
 
-// Check returns an error for a kind of server without questions, and for a question that does not exist.
+// Check returns an error if the kind of server has no questions, or if a requested question does not exist.
 func (c *Config) Check() error {
 	_, err := c.atlas()
 	return err
 }
 
-// atlas is the atlas to be made, with the existing questions.
+// atlas looks up the questions and checks the requested numbers.
 func (c *Config) atlas() (*atlas, error) {
 	server, set, err := question.Of(c.Server)
 	if err != nil {
@@ -65,8 +65,8 @@ func (c *Config) atlas() (*atlas, error) {
 	return &atlas{*c, set, server}, nil
 }
 
-// Answer answers the open questions. If ctx ends or there is an error, the atlas contains what was visited until then, and
-// says what is missing.
+// Answer answers the open questions. If ctx ends or an error occurs, the atlas contains the results so far, and lists
+// what is missing.
 func Answer(ctx context.Context, c Config) (*report.Atlas, error) {
 	a, err := c.atlas()
 	if err != nil {
@@ -91,7 +91,8 @@ func Answer(ctx context.Context, c Config) (*report.Atlas, error) {
 	return out, err
 }
 
-// answer answers the question with the given number, unless the atlas has already failed.
+// answer explores all rows of a question. If failed is not nil, an earlier question failed: then the rows are only
+// listed as missing.
 func (a *atlas) answer(ctx context.Context, number int, failed error) (report.Question, error) {
 	q := &a.Set.Questions[number-1]
 	answered := report.Question{Number: number, Ask: q.Ask, Answer: q.Answer}
@@ -109,7 +110,7 @@ func (a *atlas) answer(ctx context.Context, number int, failed error) (report.Qu
 	return answered, failed
 }
 
-// row visits a row. Its error may be that of ctx.
+// row explores or measures one row of a question. It returns ctx's error if ctx ends.
 func (a *atlas) row(ctx context.Context, number int, r *question.Row) (*report.AtlasRow, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func (a *atlas) row(ctx context.Context, number int, r *question.Row) (*report.A
 	}
 	out, err := visit(ctx, r)
 	if err == nil {
-		err = ctx.Err() // the visit may be incomplete
+		err = ctx.Err() // ctx has ended, so that the exploration may be incomplete
 	}
 	if err != nil {
 		return nil, fmt.Errorf("atlas, question %d, %s: %w", number, r.Setting, err)
@@ -131,7 +132,7 @@ func (a *atlas) row(ctx context.Context, number int, r *question.Row) (*report.A
 	return out, nil
 }
 
-// measure is a row with a figure.
+// measure returns a row that shows a measured figure.
 func (a *atlas) measure(_ context.Context, r *question.Row) (out *report.AtlasRow, err error) {
 	out = &report.AtlasRow{Setting: r.Setting, Bounds: r.Figure.Bounds, Command: "lockproof atlas --server " + cmp.Or(a.server.Name, "amqp"), Figures: r.Figure.Said()}
 	if a.Measure != nil {
@@ -140,7 +141,7 @@ func (a *atlas) measure(_ context.Context, r *question.Row) (out *report.AtlasRo
 	return out, err
 }
 
-// visit explores a row.
+// visit explores a row's configuration.
 func (a *atlas) visit(ctx context.Context, r *question.Row) (*report.AtlasRow, error) {
 	e, err := a.exploration(&r.Configuration)
 	if err != nil {
@@ -180,7 +181,7 @@ func (a *atlas) visit(ctx context.Context, r *question.Row) (*report.AtlasRow, e
 	return out, nil
 }
 
-// confirm is what a real server shows of a violation, "" if there is no server.
+// confirm repeats a violation on the real server and describes the result. It returns "" if there is no real server.
 func (a *atlas) confirm(t *scenario.Trace, target *lock.Target, p property.Property) (string, error) {
 	if a.Confirm == nil {
 		return "", nil
@@ -189,7 +190,7 @@ func (a *atlas) confirm(t *scenario.Trace, target *lock.Target, p property.Prope
 	return a.Confirm(t, target, v)
 }
 
-// exploration is the exploration of a configuration, without the options of the question's set.
+// exploration returns the exploration of a configuration. It does not include the options that all questions share.
 func (a *atlas) exploration(c *question.Configuration) (explore.Exploration, error) {
 	e := explore.Exploration{
 		Target: cmp.Or(a.server.Reference(lock.Semaphore), a.server.References[0]), Options: c.Options, Workload: explore.Workload{
@@ -211,7 +212,7 @@ func named(options [][2]string, name string) bool {
 	return slices.ContainsFunc(options, func(o [2]string) bool { return o[0] == name })
 }
 
-// ends are the slots that can be left at the end, in words.
+// ends lists the sets of slots that may be left at the end, for example "{1,2}".
 func ends(sets map[uint16]bool) []string {
 	var out []string
 	for _, set := range slices.Sorted(maps.Keys(sets)) {
@@ -224,7 +225,7 @@ func ends(sets map[uint16]bool) []string {
 	return out
 }
 
-// mishaps are the unwanted outcomes of operations.
+// mishaps returns the covered outcomes of operations that are unwanted, for example "busy".
 func mishaps(covered []string) (out []string) {
 	for _, name := range covered {
 		_, how, _ := strings.Cut(name, ": ")
@@ -235,7 +236,7 @@ func mishaps(covered []string) (out []string) {
 	return out
 }
 
-// answers are the server's replies among the covered points.
+// answers returns the covered server replies.
 func answers(covered []string) (out []string) {
 	for _, name := range covered {
 		if !strings.Contains(name, ": ") {
@@ -245,8 +246,8 @@ func answers(covered []string) (out []string) {
 	return out
 }
 
-// same carries out on a real server the first executions from which a row's costs come, and says whether the replies are the
-// same: then the costs are, too. It is "" without a server.
+// same repeats drawn executions of a row on a real server, and says whether the replies are the same as in the
+// simulation. If so, the row's costs hold on the real server as well. It returns "" without a real server.
 func (a *atlas) same(ctx context.Context, e *explore.Exploration) (string, error) {
 	if a.Agree == nil {
 		return "", nil
@@ -281,10 +282,10 @@ func (a *atlas) same(ctx context.Context, e *explore.Exploration) (string, error
 	return fmt.Sprintf("the same replies in %d executions, %d commands", executions, commands), nil
 }
 
-// costScenarios is the number of drawn scenarios from which a row's costs are taken.
+// costScenarios is the number of scenarios that are drawn to measure a row's costs.
 const costScenarios = 2000
 
-// cost is the cost of operations with a row's options, in drawn scenarios with many clients.
+// cost returns the costs of operations with a row's options, measured in drawn scenarios.
 func (a *atlas) cost(e *explore.Exploration) []report.EfficiencyRow {
 	var r sim.Runner
 	r.Costs = new(monitor.Costs)
@@ -296,18 +297,18 @@ func (a *atlas) cost(e *explore.Exploration) []report.EfficiencyRow {
 	return slices.DeleteFunc(engine.Efficiency(r.Costs, e.Target.Kind, property.Of(e.Target)), func(row report.EfficiencyRow) bool { return !includes(e, row.Operation) })
 }
 
-// includes reports whether an exploration calls the operation of a cost class.
+// includes reports whether clients or administrators of an exploration call the operation that situation begins with.
 func includes(e *explore.Exploration, situation string) bool {
 	calls, admin := e.Called()
 	called := func(o scenario.Operation) bool { return strings.HasPrefix(situation, o.Op.String()) }
 	return e.Clients > 0 && slices.ContainsFunc(calls, called) || e.Admins > 0 && slices.ContainsFunc(admin, called)
 }
 
-// fixed are all options of an exploration that affect costs, so that none of them is drawn.
+// fixed returns the values of all options of an exploration, so that none of them is drawn.
 func fixed(e *explore.Exploration) [][2]string {
 	o, err := engine.OptionsOf(e.Target, e.Options)
 	if err != nil {
-		return e.Options // explore.Run has returned the error
+		return e.Options // explore.Run has already returned this error
 	}
 	var out [][2]string
 	for _, opt := range o.Table() {
@@ -316,8 +317,7 @@ func fixed(e *explore.Exploration) [][2]string {
 	return out
 }
 
-// costly is the exploration for measuring costs: with the options of its row alone, such as the pipelining that they
-// require.
+// costly returns the exploration for measuring a row's costs. It has only the row's own options.
 func costly(e explore.Exploration, options [][2]string) *explore.Exploration {
 	e.Options = options
 	return &e

@@ -22,8 +22,8 @@ import (
 	"github.com/lockproof/lockproof/sim/question"
 )
 
-// TestAtlas answers every question again: a verdict that changes, a counterexample that becomes longer
-// or shorter, another number of states, fails.
+// TestAtlas answers every question again. It fails if a verdict, the length of a counterexample or a number of states
+// has changed.
 func TestAtlas(t *testing.T) {
 	for _, server := range question.Servers() {
 		t.Run(server, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestAtlas(t *testing.T) {
 	}
 }
 
-// verdicts is what must not change unnoticed.
+// verdicts returns the pinned results of an atlas as text.
 func verdicts(a *report.Atlas) string {
 	var b strings.Builder
 	for _, q := range a.Questions {
@@ -83,7 +83,7 @@ func verdicts(a *report.Atlas) string {
 	return b.String()
 }
 
-// kept is where the counterexamples of the atlas are.
+// kept is the folder with the counterexamples of the atlas.
 var kept = filepath.Join("..", "..", "..", "testdata", "counterexamples", "atlas")
 
 func keep(t *testing.T, a *report.Atlas) {
@@ -100,7 +100,7 @@ func keep(t *testing.T, a *report.Atlas) {
 	}
 }
 
-// TestAtlasEndsEarly: what was visited is there, whatever ended the run, and what is missing is said.
+// TestAtlasEndsEarly interrupts an atlas. The atlas must contain the results so far and say what is missing.
 func TestAtlasEndsEarly(t *testing.T) {
 	lost := errors.New("the broker is gone")
 	for name, end := range map[string]func(c *atlas.Config, cancel func()){
@@ -154,8 +154,8 @@ func TestAtlasEndsEarly(t *testing.T) {
 	}
 }
 
-// TestAtlasOnRabbitMQ replays the kept counterexamples on the simulated broker and, step by step, on
-// a real one: both show the same.
+// TestAtlasOnRabbitMQ replays the stored counterexamples of the atlas on the simulated broker and, step by step, on a
+// real one. Both must show the same violation.
 func TestAtlasOnRabbitMQ(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the replay of the atlas")
@@ -164,7 +164,7 @@ func TestAtlasOnRabbitMQ(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no counterexamples in %s: %v", kept, err)
 	}
-	broker := rabbitmqtest.Private(t) // one that may be restarted
+	broker := rabbitmqtest.Private(t) // a private broker, because executions may restart it
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			ce, err := histories.LoadCounterexample(file)
@@ -191,8 +191,8 @@ func TestAtlasOnRabbitMQ(t *testing.T) {
 	}
 }
 
-// TestAtlasMeasured: rows that are measured say what the server answered, and whether a real one answers the same; what was not
-// carried out does not count.
+// TestAtlasMeasured checks that a measured row lists the server's replies, and says whether a real server gave the
+// same. Executions that were skipped do not count.
 func TestAtlasMeasured(t *testing.T) {
 	for want, agree := range map[string]func(tries int) (bool, string){
 		"the same replies in 5 executions, ": func(tries int) (bool, string) { return true, []string{"", "a restart"}[tries%2] },

@@ -1,4 +1,4 @@
-// Package atlas answers the questions about the locks on a kind of server that a text leaves open. The questions are in
-// sim/*/questions.go, in the form of sim/question. Each is answered by visiting every execution of small configurations.
-// Then all combinations of options are tried, to see which options a lock requires.
+// Package atlas answers open questions about the locks on a kind of server. The questions are in sim/*/questions.go, in
+// the form of sim/question. To answer a question, the package visits every execution of small configurations. Then it
+// tries all combinations of options, to find out which options a lock needs.
 package atlas

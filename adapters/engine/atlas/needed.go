@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// asked describes the operations that clients and administrators call.
+// asked describes the operations that clients and administrators of an exploration call.
 func asked(e *explore.Exploration) string {
 	admins := []string{explore.CallsFlag(e.AdminCalls)}
 	if len(e.InTurn) > 0 {
@@ -26,10 +26,11 @@ func asked(e *explore.Exploration) string {
 	return explore.CallsFlag(e.Calls) + " beside " + strings.Join(admins, " and ")
 }
 
-// combination is one value for each dimension, by index.
+// combination is a choice of one value for each option under test: element i is the index of option i's value. Index 0
+// is the more expensive value.
 type combination []int
 
-// options are the options of a combination.
+// options returns the options of a combination as name-value pairs.
 func (a *atlas) options(c combination) [][2]string {
 	out := slices.Clone(a.Combined.Options)
 	for i, v := range c {
@@ -39,7 +40,7 @@ func (a *atlas) options(c combination) [][2]string {
 	return out
 }
 
-// stood are the explorations that a combination has to pass.
+// stood returns the explorations in which a combination of options must violate no property.
 func (a *atlas) stood() ([]explore.Exploration, error) {
 	var out []explore.Exploration
 	for i := range a.Combined.Stood {
@@ -52,7 +53,7 @@ func (a *atlas) stood() ([]explore.Exploration, error) {
 	return out, nil
 }
 
-// needed determines the options that are required to violate no property, by visiting every combination.
+// needed finds the options that a lock needs in order to violate no property. It explores every combination of options.
 func (a *atlas) needed(ctx context.Context) (*report.Needed, error) {
 	lost := make(map[string][]report.AtlasVerdict)
 	all := combinations(a.Combined.Dimensions)
@@ -98,10 +99,11 @@ func (a *atlas) needed(ctx context.Context) (*report.Needed, error) {
 	return out, nil
 }
 
-// name is one value of a dimension, in the form option=value.
+// name returns the option=value text for one value of an option.
 func name(d question.Dimension, value int) string { return d.Option + "=" + d.Values[value] }
 
-// anyNumber is what is proved for any number of clients, for the combinations that violate nothing within bounds.
+// anyNumber explores the combinations that violate nothing within bounds, and reports what is proved for any number of
+// clients. lost has the violations of each combination.
 func (a *atlas) anyNumber(ctx context.Context, all []combination, lost map[string][]report.AtlasVerdict) (*report.NeededAny, error) {
 	anybody, err := a.exploration(a.Combined.Any)
 	if err != nil {
@@ -130,7 +132,7 @@ func (a *atlas) anyNumber(ctx context.Context, all []combination, lost map[strin
 	return out, nil
 }
 
-// concluded says which properties an exploration has proved of a combination, and which it has not.
+// concluded says which properties are proved for a combination, and which are not.
 func (a *atlas) concluded(comb combination, r *report.Report) report.AnyCombination {
 	var names []string
 	for i, v := range comb {
@@ -150,7 +152,8 @@ func (a *atlas) concluded(comb combination, r *report.Report) report.AnyCombinat
 	return out
 }
 
-// without are the violations if one of the required options is dropped, whatever values the irrelevant options have.
+// without returns the violations that occur if one of the needed options is dropped. It tries all values of the options
+// that are not needed.
 func (a *atlas) without(ctx context.Context, stood []explore.Exploration, all []combination, needed []int, dropped int) ([]report.AtlasVerdict, error) {
 	var out []report.AtlasVerdict
 	for _, comb := range all {
@@ -171,7 +174,7 @@ func (a *atlas) without(ctx context.Context, stood []explore.Exploration, all []
 
 func (c combination) key() string { return fmt.Sprint([]int(c)) }
 
-// combinations are all combinations of the dimensions.
+// combinations returns all combinations of the options' values.
 func combinations(dimensions []question.Dimension) []combination {
 	all := []combination{{}}
 	for _, d := range dimensions {
@@ -186,7 +189,8 @@ func combinations(dimensions []question.Dimension) []combination {
 	return all
 }
 
-// smallest is the smallest set of dimensions whose first values suffice, whatever values the others have.
+// smallest returns the smallest set of options that is enough: if these have their first values, no combination
+// violates anything. Options are given by their index.
 func smallest(dimensions int, all []combination, lost map[string][]report.AtlasVerdict) []int {
 	for size := range dimensions + 1 {
 		for set := range 1 << dimensions {
@@ -214,7 +218,8 @@ func suffices(fixed []int, all []combination, lost map[string][]report.AtlasVerd
 	return true
 }
 
-// loses are the properties that a combination violates: all of them or, if first is set, the first one in each exploration.
+// loses returns the properties that a combination violates. If first is set, each exploration stops at its first
+// violation.
 func (a *atlas) loses(ctx context.Context, stood []explore.Exploration, comb combination, first bool) ([]report.AtlasVerdict, error) {
 	var out []report.AtlasVerdict
 	for _, e := range stood {
@@ -232,8 +237,8 @@ func (a *atlas) loses(ctx context.Context, stood []explore.Exploration, comb com
 	return out, ctx.Err()
 }
 
-// withFewest adds a verdict, or keeps the verdict of the same property with fewer steps. The result is minimal only if both
-// are known to be minimal.
+// withFewest adds a verdict. If all has a verdict on the same property, it keeps the one with fewer steps. The length
+// counts as minimal only if both were minimal.
 func withFewest(all []report.AtlasVerdict, v report.AtlasVerdict) []report.AtlasVerdict {
 	i := slices.IndexFunc(all, func(o report.AtlasVerdict) bool { return o.Property == v.Property })
 	if i < 0 {

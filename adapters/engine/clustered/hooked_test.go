@@ -23,8 +23,8 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// On a cluster that is there already, faults are the user's commands. A run that is interrupted undoes what they have done, and
-// no queue of a run stays.
+// TestHooked runs against a cluster that was not started for the run, with faults caused by the user's hook commands. A
+// run that is interrupted must undo its faults and delete its queues.
 func TestHooked(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t, cluster.Options{Nodes: 2})
@@ -73,7 +73,7 @@ func TestHooked(t *testing.T) {
 	}
 }
 
-// A hook that has failed is undone as well, and once more if undoing has failed.
+// TestHooksFail checks that a fault is undone even if its hook failed, and that undoing is tried once more if it fails.
 func TestHooksFail(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "log")
@@ -102,7 +102,7 @@ func TestHooksFail(t *testing.T) {
 	}
 }
 
-// serverAt is the process of the node at an address.
+// serverAt returns the process id of the node at an address.
 func serverAt(t *testing.T, address string) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -121,7 +121,7 @@ func serverAt(t *testing.T, address string) string {
 	return ""
 }
 
-// Two brokers that know nothing of each other are no cluster, and hooks that are none are refused.
+// TestNoCluster checks that two unconnected brokers are refused as a cluster, and that invalid hooks are refused.
 func TestNoCluster(t *testing.T) {
 	t.Parallel()
 	url := rabbitmqtest.URL(t)

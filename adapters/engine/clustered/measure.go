@@ -14,27 +14,29 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Measure is what was measured for a lock that was held during faults of its cluster. Times are of one run on one machine.
+// Measure is the measurement of one lock during faults of its cluster. Times are from one run on one machine.
 type Measure struct {
-	// Together are the periods in which two clients held a slot for certain, before the audit.
+	// Together are the periods before the audit in which two clients certainly held the same slot.
 	Together []beliefs.Overlap
-	// Longest is the longest of those periods. Standing says that in one of them both clients held the slot until the audit.
+	// Longest is the length of the longest such period. Standing says that in at least one period both clients held the
+	// slot until the audit.
 	Longest  time.Duration
 	Standing bool
-	// Told is how one of the two clients could know that the longest period was over; "" if it could not.
+	// Told is how one of the two clients learned that its hold was over, for the longest period: for example
+	// "basic.cancel". "" means that it could not learn it.
 	Told string
-	// Lost says that verify refused a client that had held the lock alone, although its connection was open.
+	// Lost says that verify failed for a client although it was the only holder and its connection was open.
 	Lost bool
-	// Stuck says that the audit was refused a free slot.
+	// Stuck says that the audit could not acquire a slot that was free.
 	Stuck bool
-	// Tokens is the number of tokens at the end, for a design with a token; -1 is unknown.
+	// Tokens is the number of tokens in the queue at the end, for a design with a token. -1 means unknown, or no token.
 	Tokens int
 }
 
 // Twice reports whether two clients held a slot at once.
 func (m *Measure) Twice() bool { return len(m.Together) > 0 }
 
-// measure measures a history.
+// measure computes the measurement from the recorded history.
 func (a *attempt) measure() Measure {
 	h := beforeAudit(a.out.History)
 	m := Measure{Together: beliefs.Overlaps(h), Tokens: -1}
@@ -54,7 +56,7 @@ func (a *attempt) measure() Measure {
 	return m
 }
 
-// ending is the hold that ended first in an overlap.
+// ending returns the hold that ended first, of the two holds that overlap.
 func ending(o *beliefs.Overlap) *beliefs.Hold {
 	if o.First.End == beliefs.Standing || o.Second.End != beliefs.Standing && o.Second.To < o.First.To {
 		return &o.Second
@@ -62,7 +64,7 @@ func ending(o *beliefs.Overlap) *beliefs.Hold {
 	return &o.First
 }
 
-// beforeAudit is a history without its audit.
+// beforeAudit returns the part of a history before its audit.
 func beforeAudit(h *history.History) *history.History {
 	before := *h
 	if i := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.F == history.Audit }); i >= 0 {
@@ -71,7 +73,7 @@ func beforeAudit(h *history.History) *history.History {
 	return &before
 }
 
-// end is how a hold's client was told that its hold was over; "" if it was not.
+// end says how the client of a hold learned that its hold was over; "" if it did not learn it.
 func end(hold *beliefs.Hold, told []clientstress.Told) string {
 	switch hold.End {
 	case beliefs.Standing:
@@ -88,7 +90,7 @@ func end(hold *beliefs.Hold, told []clientstress.Told) string {
 	return hold.End.String()
 }
 
-// words describe the periods in which two clients held a slot.
+// words describe, one line each, the periods in which two clients held a slot.
 func (m *Measure) words(h *history.History) (all []string) {
 	for _, o := range m.Together {
 		said := fmt.Sprintf("%s and %s held %s for %s from %s on", h.Who(o.First.Process), h.Who(o.Second.Process), h.SlotName(o.First.Slot),
@@ -107,7 +109,7 @@ func (m *Measure) words(h *history.History) (all []string) {
 	return all
 }
 
-// left are the contents of the lock's queue at the end.
+// left describes the tokens in the lock's queue at the end.
 func (a *attempt) left() []string {
 	d := a.trial.Design
 	switch {
@@ -121,7 +123,7 @@ func (a *attempt) left() []string {
 	return []string{fmt.Sprintf("%d tokens of 1", a.tokens)}
 }
 
-// befell are the faults of the machines, each with its time.
+// befell lists the faults of the machines, each with its time.
 func befell(h *history.History) (all []string) {
 	for _, e := range h.Events {
 		if e.F.Machine() {
@@ -131,7 +133,7 @@ func befell(h *history.History) (all []string) {
 	return all
 }
 
-// stuck reports whether the audit at the end of a history was refused something free.
+// stuck reports whether the audit at the end of a history could not acquire something that was free.
 func stuck(h *history.History) bool {
 	verdicts, err := judge.Audit(h, judge.Events(h), linear.Options{}, beliefs.Before{})
 	return err == nil && slices.ContainsFunc(verdicts, func(v linear.Verdict) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// historyOf is a history of two clients: what happens, and when, in seconds.
+// historyOf returns a history of clients of one mutex. The events' times are given in seconds.
 func historyOf(events ...history.Event) *history.History {
 	h := &history.History{Kind: lock.Mutex, Locks: []string{"jobs"}, Slots: []int{0}, Clients: 4, GoneLate: true, GoneMayFree: true}
 	for _, e := range events {
@@ -32,7 +32,8 @@ func granted(begin, end int64, process int32) []history.Event {
 	}
 }
 
-// Two holders are measured: for how long, and how the first was told, or that neither was.
+// TestMeasure checks how long two clients held the lock at once, and how the first learned that its hold was over, if
+// it did.
 func TestMeasure(t *testing.T) {
 	both := append(granted(1, 2, 1), granted(8, 9, 2)...)
 	cut := history.Event{Time: 3, Process: history.Nemesis, Type: history.Info, F: history.Cut, Nodes: 1, To: 6}

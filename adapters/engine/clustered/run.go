@@ -18,56 +18,58 @@ import (
 type Config struct {
 	Cluster Cluster
 	Trials  []Trial
-	// Steps are the faults. Seed is the seed that they were drawn from, for reports.
+	// Steps are the faults to cause. Seed is the seed that they were drawn from; it is only reported.
 	Steps []nemesis.Step
 	Seed  uint64
-	// Settle is the time between the last fault and the audit; 0 is [DefaultSettle].
+	// Settle is the time between the last fault and the audit; 0 means [DefaultSettle].
 	Settle time.Duration
-	// Hold is the duration of a hold; 0 is until the end.
+	// Hold is the time for which a client holds the lock before it releases it; 0 means until the faults are over.
 	Hold time.Duration
-	// Verify is the pause between two verifies, and Again is the pause between two attempts; 0 is the default.
+	// Verify is the pause of a holder between two verify operations. Again is the pause between two attempts to
+	// acquire. 0 means the default.
 	Verify, Again time.Duration
-	// Limit is the maximum duration of an operation; 0 is [DefaultLimit].
+	// Limit is the maximum duration of an operation; 0 means [DefaultLimit].
 	Limit time.Duration
-	// Properties are those to judge; empty is all that apply.
+	// Properties are the properties to judge; empty means all that apply.
 	Properties property.Set
-	// Keep stores each history before it is judged, so that it is not lost whatever happens next. source says where it is.
-	// Keep may be nil.
+	// Keep stores each history before it is judged, so that a crash of the checker does not lose it. source says where
+	// the history is stored. Keep may be nil.
 	Keep func(h *history.History) (source string, err error)
-	// Sweep deletes queues of the run, by their names, after its clients have ended. It may be nil: on a private cluster the
-	// queues end with the cluster.
+	// Sweep deletes the named queues of the run, after the run's clients have ended. It may be nil for a private
+	// cluster, whose queues disappear with it.
 	Sweep func(queues []string) error
-	// Log is called with each event, in one line. It may be nil.
+	// Log is called with each event of the run as one line of text. It may be nil.
 	Log func(string)
 }
 
-// Defaults of a run.
+// Defaults and limits of times in a run.
 const (
-	// DefaultSettle is longer than nodes take to notice that others are back.
+	// DefaultSettle is longer than nodes need to notice that other nodes are back.
 	DefaultSettle = 10 * time.Second
-	// DefaultLimit is longer than nodes take to notice that another is gone.
+	// DefaultLimit is longer than nodes need to notice that another node is gone.
 	DefaultLimit = 20 * time.Second
 
 	defaultVerify = 200 * time.Millisecond
 	defaultAgain  = 150 * time.Millisecond
 
-	readyLimit  = time.Minute // for all nodes to accept clients again after the last fault
-	beforeFault = time.Second // for which both clients are at work before it
+	readyLimit  = time.Minute // maximum time for all nodes to accept clients again after Settle
+	beforeFault = time.Second // how long the clients work before the first fault
 )
 
-// run is a running run.
+// run is a run in progress.
 type run struct {
 	config Config
-	over   chan struct{} // closed when holds end
+	over   chan struct{} // closed when the clients must end their holds
 
 	mu       sync.Mutex
 	attempts []*attempt
-	joined   []*attempt // whose first client holds its lock
+	joined   []*attempt // those whose first client has acquired its lock
 }
 
-// Run holds the locks of all trials at once, during one sequence of faults of the cluster. When the faults have ended and
-// the nodes accept clients again, all holds end and each lock is audited. The outcomes are in the order of the trials. The
-// error is for faults that could not be carried out, and for the end of ctx; the outcomes contain what was seen until then.
+// Run holds the locks of all trials at once, during one sequence of faults of the cluster. When the faults are over and
+// the nodes accept clients again, all clients end their holds, and each lock is audited. The outcomes are in the order
+// of the trials. It returns an error if a fault could not be caused, or if ctx ended; the outcomes then cover the run
+// until the error.
 func Run(ctx context.Context, c Config) ([]Outcome, error) {
 	for i := range c.Trials {
 		if err := c.Trials[i].check(c.Cluster.Nodes()); err != nil {
@@ -106,7 +108,7 @@ func (c *Config) mirror(ctx context.Context) error {
 	return c.Cluster.Mirror(ctx, designs.MirroredSuffix)
 }
 
-// complete sets the defaults of zero fields.
+// complete replaces zero fields by their defaults.
 func (c *Config) complete() {
 	for _, d := range []struct {
 		value *time.Duration
@@ -121,7 +123,7 @@ func (c *Config) complete() {
 	}
 }
 
-// join makes the faults of the machines be recorded in a trial's history from now on.
+// join makes later faults of the machines appear in a trial's history as well.
 func (r *run) join(a *attempt, record func(history.Event)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,13 +131,13 @@ func (r *run) join(a *attempt, record func(history.Event)) {
 	r.joined = append(r.joined, a)
 }
 
-// befall carries out the steps of the faults, one after the other.
+// befall causes the faults of the run, one after the other.
 func (r *run) befall(ctx context.Context) error {
 	r.mu.Lock()
 	none := len(r.joined) == 0
 	r.mu.Unlock()
 	if none {
-		return nil // the outcomes say why
+		return nil // no client holds a lock; the outcomes say why
 	}
 	if err := sleep(ctx, beforeFault); err != nil {
 		return err
@@ -158,7 +160,8 @@ func (r *run) steps(ctx context.Context) error {
 	return nil
 }
 
-// step carries out one step of the faults. The end of a fault is recorded after it, everything else just before.
+// step causes one step of the faults. The start of a node is recorded when it has completed; every other step is
+// recorded just before it.
 func (r *run) step(ctx context.Context, s nemesis.Step) error {
 	r.config.Log(s.String())
 	late := s.F == history.StartNode
@@ -180,7 +183,7 @@ func (r *run) record(s nemesis.Step) {
 	}
 }
 
-// settle waits until the nodes have noticed that the faults are over, and accept clients.
+// settle waits for the settle time, and then until all nodes accept clients.
 func (r *run) settle(ctx context.Context) error {
 	r.config.Log(fmt.Sprintf("all is mended; %s for the nodes to notice", r.config.Settle))
 	if err := sleep(ctx, r.config.Settle); err != nil {

@@ -15,20 +15,21 @@ import (
 	"github.com/lockproof/lockproof/internal/waittest"
 	"github.com/lockproof/lockproof/model/history"
 
-	_ "github.com/lockproof/lockproof/sim/amqp" // the backend of the locks that are tested here
+	_ "github.com/lockproof/lockproof/sim/amqp" // registers the backend of the tested locks
 )
 
 func TestMain(m *testing.M) { os.Exit(waittest.Run(m)) }
 
-// placed is a design in a placement, and whether a cut of n1 has two clients hold it.
+// placed is a lock design with a placement: the nodes of clients a and b, and of the queue (at). heldTwice says that
+// both clients hold the lock while n1 is cut off.
 type placed struct {
 	design    string
 	a, b, at  int
 	heldTwice bool
 }
 
-// Those of which the outcome does not depend on who notices first: what is separated from the queue under ignore, and what
-// is not.
+// ignored and paused are the placements whose outcome does not depend on which node notices the cut first, for the
+// modes ignore and pause_minority.
 var (
 	ignored = []placed{
 		{"exclusive-queue", 1, 2, 1, true}, {"exclusive-queue", 2, 1, 2, true},
@@ -40,8 +41,8 @@ var (
 	}
 )
 
-// Under a cut, two clients hold the locks of those placements that were measured to have two holders, and no others. A cut off
-// node of pause_minority tells its clients.
+// TestCut cuts n1 off. Two clients must hold the lock in exactly those placements in which two holders were measured.
+// Under pause_minority the node that is cut off must notify its clients.
 func TestCut(t *testing.T) {
 	for mode, all := range map[cluster.Mode][]placed{cluster.Ignore: ignored, cluster.PauseMinority: paused} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -66,7 +67,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// cut has n1 be cut off for a while.
+// cut runs trials of all placements while n1 is cut off for 15 seconds.
 func cut(t *testing.T, c *cluster.Cluster, all []placed) []clustered.Outcome {
 	t.Helper()
 	var trials []clustered.Trial
@@ -85,7 +86,7 @@ func cut(t *testing.T, c *cluster.Cluster, all []placed) []clustered.Outcome {
 	return outcomes
 }
 
-// gone reports whether the first client was told of an end.
+// gone reports whether the first client lost its connection or consumer in the history.
 func gone(h *history.History) bool {
 	return slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.F == history.Gone && e.Target == 1 })
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// A master of Redis that is cut off from the other nodes goes on granting leases, and so does the replica that is promoted. A
-// grant that waits for a replica is not given by the master that is cut off. Nothing is left of a deployment that is stopped.
+// TestSentinel cuts a Redis master off from the other nodes. It continues to grant leases, as does the newly promoted
+// replica, so that two clients hold the lock. If a grant has to wait for a replica, the master that is cut off grants
+// nothing. Stopping the deployment leaves nothing behind.
 func TestSentinel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short starts no clusters")
@@ -47,7 +48,8 @@ func TestSentinel(t *testing.T) {
 	}
 }
 
-// A node that was killed comes back, and the Sentinels know it again. Two nodes are refused.
+// TestSentinelRestarts checks that a killed node comes back and the Sentinels recognise it. A deployment of two nodes
+// is refused.
 func TestSentinelRestarts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short starts no clusters")

@@ -17,14 +17,15 @@ import (
 // MostSimulated is the maximum number of nodes of a simulated cluster.
 const MostSimulated = simulated.MostModelled
 
-// ModelConfig says what to explore on the simulated cluster.
+// ModelConfig says which designs, modes and faults to explore on the simulated cluster.
 type ModelConfig struct {
 	Designs []designs.Design
 	Modes   []cluster.Mode
 	Faults  []nemesis.Fault
-	// InTurn puts all faults into one cluster, one after the other. Otherwise each fault affects a cluster of its own.
+	// InTurn makes one cluster suffer all faults, one after the other. Otherwise each fault has a cluster of its own.
 	InTurn bool
-	// At is the placement of the clients and the queue; nil is all placements of the table. The fault affects n1.
+	// At is the placement of the clients and the queue. nil means all placements of the measured table. The fault
+	// affects node n1.
 	At *Placement
 	// Nodes is the number of nodes of the cluster.
 	Nodes int
@@ -33,7 +34,8 @@ type ModelConfig struct {
 	Khepri bool
 }
 
-// Explore searches the simulated cluster, for each cell, for the shortest execution in which two clients hold the lock.
+// Explore searches the simulated cluster for the shortest execution in which two clients hold the lock at once, for
+// each cell of the table.
 func Explore(c ModelConfig) (*report.ClusterModel, error) {
 	m := &report.ClusterModel{Tool: engine.Version, Server: fmt.Sprintf("a simulated cluster of %d nodes; the fault befalls n1", c.Nodes)}
 	if c.Khepri {
@@ -46,7 +48,7 @@ func Explore(c ModelConfig) (*report.ClusterModel, error) {
 		m.Faults = append(m.Faults, named(faults))
 		for _, d := range c.Designs {
 			if d.Mirrored && c.Khepri {
-				continue // there are no such queues
+				continue // with Khepri there are no mirrored queues
 			}
 			if err := c.explore(m, d, faults); err != nil {
 				return nil, err
@@ -56,7 +58,7 @@ func Explore(c ModelConfig) (*report.ClusterModel, error) {
 	return m, nil
 }
 
-// sequences are the sequences of faults, one for each cluster.
+// sequences returns the sequences of faults to explore, one for each cluster.
 func (c *ModelConfig) sequences() (all [][]nemesis.Fault) {
 	if c.InTurn {
 		return [][]nemesis.Fault{c.Faults}
@@ -67,7 +69,7 @@ func (c *ModelConfig) sequences() (all [][]nemesis.Fault) {
 	return all
 }
 
-// named are the names of faults as flags have them.
+// named joins the names of faults by commas, as in flags.
 func named(faults []nemesis.Fault) string {
 	var names []string
 	for _, f := range faults {
@@ -76,7 +78,7 @@ func named(faults []nemesis.Fault) string {
 	return strings.Join(names, ",")
 }
 
-// explore explores a design under faults, in all placements and modes.
+// explore explores a design under one sequence of faults, in all placements and modes.
 func (c *ModelConfig) explore(m *report.ClusterModel, d designs.Design, faults []nemesis.Fault) error {
 	places := Placements(d)
 	if c.At != nil {
@@ -84,7 +86,7 @@ func (c *ModelConfig) explore(m *report.ClusterModel, d designs.Design, faults [
 	}
 	for _, p := range places {
 		if !d.Hosted {
-			p.Queue = 0 // the queue is where its holder is
+			p.Queue = 0 // the queue is on its holder's node
 		}
 		for _, mode := range c.Modes {
 			model, err := c.model(d, p, mode, faults)
@@ -104,7 +106,7 @@ func (c *ModelConfig) explore(m *report.ClusterModel, d designs.Design, faults [
 	return nil
 }
 
-// flags are the flags with which `cluster prove` runs the same on real nodes.
+// flags returns the flags with which `cluster prove` repeats the same trial on real nodes.
 func (c *ModelConfig) flags(d designs.Design, p Placement, mode cluster.Mode, faults []nemesis.Fault) (said string) {
 	if c.Khepri {
 		said = " --rabbitmq FOLDER --khepri"
@@ -116,14 +118,14 @@ func (c *ModelConfig) flags(d designs.Design, p Placement, mode cluster.Mode, fa
 	return said
 }
 
-// model is the model of one cell.
+// model returns the model for one cell of the table.
 func (c *ModelConfig) model(d designs.Design, p Placement, mode cluster.Mode, faults []nemesis.Fault) (simulated.Model, error) {
 	steps := nemesis.Plan{Nodes: c.Nodes, Faults: faults, At: 1}.Draw()
 	return ModelOf(&Trial{Design: &d, Clients: []int{p.A, p.B}, Queue: p.Queue}, steps, c.Nodes, mode, c.Khepri)
 }
 
-// ModelOf is the model of a trial with two clients of a design of ours, on a cluster with the given number of nodes. steps
-// are the faults.
+// ModelOf returns the model of a trial: two clients of a built-in design, on a cluster with the given number of nodes.
+// steps are the faults.
 func ModelOf(t *Trial, steps []nemesis.Step, nodes int, mode cluster.Mode, khepri bool) (simulated.Model, error) {
 	if t.Design == nil || len(t.Clients) != 2 {
 		return simulated.Model{}, errors.New("the model has two clients of a design of ours")

@@ -15,7 +15,7 @@ import (
 	simulated "github.com/lockproof/lockproof/sim/amqp/cluster"
 )
 
-// The model knows every design.
+// TestSimulatedDesigns checks that the simulated cluster models every measured design.
 func TestSimulatedDesigns(t *testing.T) {
 	for _, d := range designs.All {
 		if _, err := simulated.DesignNamed(d.Name); err != nil {
@@ -27,11 +27,12 @@ func TestSimulatedDesigns(t *testing.T) {
 	}
 }
 
-// cellOf is what a cell of a table is of.
+// cellOf identifies a cell of a table.
 type cellOf struct{ version, fault, design, where, mode string }
 
-// Wherever two clients held a lock on real nodes for more than a tenth of a second, they can on the simulated ones. Where they
-// can there, and were not seen to on real nodes, is in testdata/model-only.txt: nodes that are quick leave no time for it.
+// TestSimulatedAgrees compares measured and simulated clusters. If two clients held a lock on real nodes for more than
+// 0.1 s, they can on the simulated cluster as well. testdata/model-only.txt lists what only the simulated cluster
+// shows; real nodes are too quick for it.
 func TestSimulatedAgrees(t *testing.T) {
 	const mnesia, khepri = "3.10.8", "4.0.5 with Khepri"
 	can := twiceHeld(t, mnesia, clustered.ModelConfig{Modes: cluster.Modes})
@@ -59,7 +60,7 @@ func TestSimulatedAgrees(t *testing.T) {
 	pinned.Text(t, "testdata/model-only.txt", strings.Join(only, ""))
 }
 
-// twiceHeld are the cells in which two clients can hold the lock on the simulated cluster.
+// twiceHeld returns the cells in which two clients can hold the lock on the simulated cluster.
 func twiceHeld(t *testing.T, version string, c clustered.ModelConfig) map[cellOf]bool {
 	t.Helper()
 	c.Nodes, c.Designs = 3, designs.All
@@ -77,7 +78,7 @@ func twiceHeld(t *testing.T, version string, c clustered.ModelConfig) map[cellOf
 	return can
 }
 
-// longEnough reports whether two clients held a lock for more than a tenth of a second in any run of a cell.
+// longEnough reports whether two clients held a lock for more than 0.1 s in any of a cell's runs.
 func longEnough(said string) bool {
 	for _, run := range strings.Split(said, ",") {
 		word := strings.Fields(run)[0]

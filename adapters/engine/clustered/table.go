@@ -13,17 +13,18 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// Placement says on which nodes two clients and the queue are. The fault affects node 1.
+// Placement says on which nodes clients A and B and the queue are. The fault affects node 1.
 type Placement struct{ A, B, Queue int }
 
 var (
-	// besides are the placements for a lock whose queue is where its holder is.
+	// besides are the placements for a lock whose queue is on its holder's node.
 	besides = []Placement{{A: 1, B: 2}, {A: 2, B: 1}}
-	// hosted are the placements for a lock with a queue of its own.
+	// hosted are the placements for a lock whose queue is on a node of its own choice.
 	hosted = []Placement{{A: 2, B: 1, Queue: 1}, {A: 1, B: 3, Queue: 2}, {A: 1, B: 2, Queue: 1}, {A: 2, B: 1, Queue: 2}}
 )
 
-// String is the placement in words. Client A holds the lock before the fault, and client B tries to acquire it.
+// String describes the placement, for example "A n2, B n1, queue n1". Client A holds the lock before the fault, and
+// client B tries to acquire it.
 func (p Placement) String() string {
 	said := fmt.Sprintf("A n%d, B n%d", p.A, p.B)
 	if p.Queue > 0 {
@@ -32,7 +33,7 @@ func (p Placement) String() string {
 	return said
 }
 
-// Placements are the placements in which a design is measured.
+// Placements returns the placements in which a design is measured.
 func Placements(d designs.Design) []Placement {
 	if d.Hosted {
 		return hosted
@@ -40,27 +41,28 @@ func Placements(d designs.Design) []Placement {
 	return besides
 }
 
-// TableConfig says what to measure for a table.
+// TableConfig says which designs, modes and faults to measure, and how often.
 type TableConfig struct {
 	Designs []designs.Design
 	Modes   []cluster.Mode
 	Faults  []nemesis.Fault
 	// Rounds is the number of measurements of each cell, each on a fresh cluster.
 	Rounds int
-	// Folder contains the RabbitMQ to start; "" is the installed one. Khepri makes it keep its metadata in Khepri.
+	// Folder contains the RabbitMQ to start; "" means the installed one. Khepri makes RabbitMQ keep its metadata in
+	// Khepri.
 	Folder string
 	Khepri bool
 	// Length is the duration of a cut or a pause. Pause is the time before each fault.
 	Length, Pause time.Duration
-	// Log is called with each event, in one line. It may be nil.
+	// Log is called with each event of a run as one line of text. It may be nil.
 	Log func(string)
 }
 
-// tableNodes is the number of nodes of a table's clusters.
+// tableNodes is the number of nodes of each cluster that Table starts.
 const tableNodes = 3
 
-// Table measures designs under modes and faults. All placements of all designs share a cluster, without affecting each
-// other. After an error the table has the results so far.
+// Table measures designs under modes and faults. Each fault under each mode has a fresh cluster. All placements of all
+// designs share it, as separate locks. After an error the table has the results so far.
 func Table(ctx context.Context, c TableConfig) (*report.ClusterTable, error) {
 	if c.Log == nil {
 		c.Log = func(string) {}
@@ -79,7 +81,7 @@ func Table(ctx context.Context, c TableConfig) (*report.ClusterTable, error) {
 	return &m.table, err
 }
 
-// measuring is a table that is being measured.
+// measuring is a table whose measurement is in progress.
 type measuring struct {
 	config TableConfig
 	table  report.ClusterTable
@@ -100,7 +102,7 @@ func (m *measuring) all(ctx context.Context) error {
 	return nil
 }
 
-// measure carries out one fault on a fresh cluster.
+// measure causes one fault on a fresh cluster, and measures all placements of all designs on it.
 func (m *measuring) measure(ctx context.Context, f nemesis.Fault, mode cluster.Mode) (err error) {
 	c, err := cluster.Start(ctx, cluster.Options{Nodes: tableNodes, Mode: mode, Khepri: m.config.Khepri, Folder: m.config.Folder})
 	if err != nil {
@@ -135,7 +137,7 @@ func (m *measuring) measure(ctx context.Context, f nemesis.Fault, mode cluster.M
 // cellKey identifies a cell.
 type cellKey struct{ design, placement, mode, fault string }
 
-// put adds a run to its cell.
+// put adds the result of one run to the cell with key k.
 func (m *measuring) put(k cellKey, run report.ClusterRun) {
 	i, known := m.cells[k]
 	if !known {
@@ -146,7 +148,7 @@ func (m *measuring) put(k cellKey, run report.ClusterRun) {
 	m.table.Cells[i].Runs = append(m.table.Cells[i].Runs, run)
 }
 
-// runOf is an outcome in the form for a table.
+// runOf converts an outcome to an entry of the table.
 func runOf(o *Outcome) report.ClusterRun {
 	if o.History == nil || o.Err != nil {
 		return report.ClusterRun{Failed: fmt.Sprint(o.Err), Tokens: -1}

@@ -19,19 +19,20 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Trial is one lock that is held during faults of the cluster.
+// Trial is one lock whose clients hold it, or try to acquire it, during faults of the cluster.
 type Trial struct {
-	// Design is a design of ours; nil for external clients.
+	// Design is a built-in design; nil for external clients.
 	Design *designs.Design
-	// Exec is the command of external clients, or describes them. Starter starts them.
+	// Exec is the command of external clients, or a description of them. Starter starts the clients.
 	Exec    string
 	Starter foreign.Starter
 	Kind    lock.Kind
 	Options map[string]any
 	Slots   int
-	// Clients are the nodes of the clients, from 1. The first client holds the lock before the others begin.
+	// Clients are the nodes that the clients connect to, numbered from 1. The first client acquires the lock before the
+	// others begin.
 	Clients []int
-	// Queue is the node that hosts the lock's queue, if the design lets it be chosen; 0 is the first client's node.
+	// Queue is the node that hosts the lock's queue, if the design allows a choice; 0 means the first client's node.
 	Queue int
 }
 
@@ -55,7 +56,7 @@ func (t *Trial) host() int {
 	return t.Clients[0]
 }
 
-// check returns an error for a trial that is impossible on a cluster with the given number of nodes.
+// check returns an error for a trial that cannot run on a cluster with the given number of nodes.
 func (t *Trial) check(nodes int) error {
 	if len(t.Clients) < 2 {
 		return fmt.Errorf("%d clients: expected two or more, of which one holds the lock and another tries to", len(t.Clients))
@@ -74,23 +75,23 @@ type Outcome struct {
 	History *history.History
 	Report  *report.Report
 	Measure Measure
-	// Err is the reason why the trial could not be carried out, or ended early.
+	// Err says why the trial could not be carried out or ended early; nil if it did neither.
 	Err error
 }
 
-// attempt is a running trial.
+// attempt is a trial in progress.
 type attempt struct {
 	run    *run
 	trial  Trial
-	record func(history.Event) // adds an event to its history; nil before its first client holds the lock
+	record func(history.Event) // adds an event to the trial's history; nil before the first client holds the lock
 	tokens int
 	token  error
 	stats  *clientstress.Stats
 	out    Outcome
 }
 
-// carryOut carries the trial out. begun is called once, when the first client holds the lock, or is certain never to hold
-// it.
+// carryOut runs the trial. It calls begun once: when the first client holds the lock, or when the trial ends without
+// that.
 func (a *attempt) carryOut(ctx context.Context, begun func()) {
 	told := false
 	once := func() {
@@ -119,7 +120,7 @@ func (a *attempt) carryOut(ctx context.Context, begun func()) {
 	})
 }
 
-// setUp creates the queue of a design of ours.
+// setUp creates the queue of a built-in design. External clients create their own.
 func (a *attempt) setUp(ctx context.Context, name string) error {
 	if a.trial.Design == nil {
 		return nil
@@ -127,7 +128,8 @@ func (a *attempt) setUp(ctx context.Context, name string) error {
 	return a.trial.Design.SetUp(ctx, a.run.config.Cluster.URL(a.trial.host()), name)
 }
 
-// close looks up what is left when all clients have ended, and removes the queue of a design of ours if it would stay.
+// close counts the remaining tokens when all clients have ended. Then it removes the queue of a built-in design, unless
+// the cluster is private.
 func (a *attempt) close(ctx context.Context, name string) error {
 	err := a.count(ctx, name)
 	if a.trial.Design != nil && a.run.config.Sweep != nil {
@@ -136,7 +138,8 @@ func (a *attempt) close(ctx context.Context, name string) error {
 	return err
 }
 
-// count counts the tokens when all clients have ended; tokens that they held are returned a moment later.
+// count counts the tokens in the queue when all clients have ended. It tries several times, because tokens that clients
+// held return a moment later.
 func (a *attempt) count(ctx context.Context, name string) error {
 	d := a.trial.Design
 	if d == nil || !d.Token {
@@ -160,7 +163,7 @@ const (
 	tokenPause = 300 * time.Millisecond
 )
 
-// judge judges the history.
+// judge judges the trial's history and returns the outcome.
 func (a *attempt) judge() Outcome {
 	a.out.Trial = a.trial
 	if a.out.History == nil {

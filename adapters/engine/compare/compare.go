@@ -14,32 +14,32 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// Config says which locks to compare, and how thoroughly.
+// Config says which locks to compare, and how thoroughly to search.
 type Config struct {
-	// Targets are the locks; nil is [engine.References].
+	// Targets are the locks to compare; nil means [engine.References].
 	Targets []*lock.Target
-	// Time is the approximate time for all searches on simulated servers. Each lock is searched completely with each fault
-	// if the time suffices. 0 is no limit.
+	// Time is the approximate time for all searches on simulated servers. A lock is searched completely with each kind
+	// of fault if the time suffices. 0 means no limit.
 	Time time.Duration
-	// Scenarios is the number of drawn executions of each lock; 0 is [DefaultScenarios]. They are drawn from Seed.
+	// Scenarios is the number of drawn executions of each lock; 0 means [DefaultScenarios]. They are drawn from Seed.
 	Scenarios int
 	Seed      uint64
 	Workers   int
-	// Measure measures a lock on a real server. left is the reason why there is no result, if there is none. A nil Measure
-	// measures nothing. The error ends the run.
+	// Measure measures a lock on a real server. If it has no result, left is the reason. An error ends the run. Without
+	// Measure nothing is measured.
 	Measure func(ctx context.Context, t *lock.Target) (m *report.Measured, left string, err error)
-	// Progress is called with the next lock, the number of locks done, and their total. It may be nil.
+	// Progress is called with the lock that comes next, the number of locks done, and their total. It may be nil.
 	Progress func(done, of int, t *lock.Target)
 }
 
-// DefaultScenarios is the default of [Config.Scenarios].
+// DefaultScenarios is the default number of drawn executions of each lock.
 const DefaultScenarios = 2000
 
-// compareMemory bounds the memory of each search, in bytes.
+// compareMemory is the maximum memory of each search, in bytes.
 const compareMemory = 1 << 30
 
-// comparedFaults are the kinds of faults: the names of the columns, and the flags that make explore use one fault of the
-// kind.
+// comparedFaults are the kinds of faults. Each is a column of the table. flags are the flags of `lockproof explore`
+// that allow one fault of the kind.
 var comparedFaults = []struct {
 	name, flags string
 	bounds      sim.FaultBounds
@@ -52,8 +52,7 @@ var comparedFaults = []struct {
 	{"restart", "--crashes 0 --restarts 1", sim.FaultBounds{Restarts: 1, Late: true}},
 }
 
-// Run compares locks. The results until the end of ctx are always valid. The error is for a real server that could not be
-// used.
+// Run compares locks. If ctx ends, the rows so far are valid. The error is for a real server that could not be used.
 func Run(ctx context.Context, c Config) (*report.Comparison, error) {
 	if c.Targets == nil {
 		c.Targets = engine.References()
@@ -87,10 +86,10 @@ func Run(ctx context.Context, c Config) (*report.Comparison, error) {
 	return out, nil
 }
 
-// comparing is a running comparison.
+// comparing is a comparison in progress.
 type comparing struct {
 	Config
-	left     time.Duration // for the remaining searches
+	left     time.Duration // time left for the remaining searches
 	searches int           // number of remaining searches
 }
 
@@ -116,7 +115,7 @@ func (c *comparing) lock(ctx context.Context, t *lock.Target) (*report.ComparedL
 	return row, err
 }
 
-// defaultsOf are the defaults of all options of a target, so that no option is drawn.
+// defaultsOf returns the default values of all options of a target, so that none of them is drawn.
 func defaultsOf(t *lock.Target) (fixed [][2]string) {
 	def := t.Settled(lock.BackendOf(t).Defaults)
 	for _, o := range def.Table() {
@@ -128,7 +127,7 @@ func defaultsOf(t *lock.Target) (fixed [][2]string) {
 // anyFaults is the name of the column for drawn executions.
 const anyFaults = "drawn"
 
-// visit visits every execution with one fault of a kind, if there is time.
+// visit explores every execution of a lock with one fault of a kind, or as many as its share of the time allows.
 func (c *comparing) visit(ctx context.Context, t *lock.Target, kind int) report.FaultVerdicts {
 	fault := &comparedFaults[kind]
 	out := report.FaultVerdicts{
@@ -160,7 +159,7 @@ func (c *comparing) visit(ctx context.Context, t *lock.Target, kind int) report.
 	return out
 }
 
-// judgedIn are the verdicts on the properties that were put to the test.
+// judgedIn returns the verdicts on the properties that were judged.
 func judgedIn(r *report.Report) (out []report.PropertyVerdict) {
 	for i := range r.Properties {
 		p := &r.Properties[i]

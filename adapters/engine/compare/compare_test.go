@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// locksNamed are the targets with these names.
+// locksNamed returns the targets with these names.
 func locksNamed(t *testing.T, names ...string) (all []*lock.Target) {
 	t.Helper()
 	for _, name := range names {
@@ -25,8 +25,8 @@ func locksNamed(t *testing.T, names ...string) (all []*lock.Target) {
 	return all
 }
 
-// TestCompare: what holds is proved with every kind of fault; what a mutant loses is shown as lost, with the kind of fault
-// that it takes and no other.
+// TestCompare compares two correct locks and two mutants. The correct locks must be proved with every kind of fault. A
+// mutant must violate a property only with those faults that its bug needs.
 func TestCompare(t *testing.T) {
 	c, err := Run(t.Context(), Config{Targets: locksNamed(t, "mutex", "consumer-mutex", "mutex-verify-reconnects", "mutex-release-forgets"), Scenarios: 200, Seed: 1})
 	if err != nil {
@@ -48,18 +48,19 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%+v", c.Rows[i])
 		}
 	}
-	for k, f := range c.Rows[2].Faults { // it takes a connection that the broker drops
+	for k, f := range c.Rows[2].Faults { // this mutant fails only if the broker drops a connection
 		lost := slices.Contains(f.Verdicts, report.PropertyVerdict{Property: property.HonestVerify, Verdict: report.Violated})
 		if drops := c.Faults[k] == "drop"; lost != drops && c.Faults[k] != "restart" && c.Faults[k] != "lost" && c.Faults[k] != anyFaults {
 			t.Errorf("mutex-verify-reconnects with %s: honest-verify lost: %v", f.Fault, lost)
 		}
 	}
-	if f := c.Rows[3].Faults[0]; f.Fault != "none" || f.Verdict() != report.Violated { // it takes none
+	if f := c.Rows[3].Faults[0]; f.Fault != "none" || f.Verdict() != report.Violated { // needs no fault to fail
 		t.Errorf("mutex-release-forgets without a fault: %+v", f)
 	}
 }
 
-// TestCompareEnds: a comparison that is interrupted has what it came to, and says so; so does one that a server fails.
+// TestCompareEnds checks that a comparison keeps its rows, and says that it is incomplete, if it is interrupted or its
+// real server fails.
 func TestCompareEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	targets := locksNamed(t, "mutex", "consumer-mutex")

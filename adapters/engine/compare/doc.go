@@ -1,3 +1,3 @@
-// Package compare compares the locks of all backends: each is explored with every kind of fault, sampled, and measured if a
-// server is available.
+// Package compare compares the locks of all backends. Each lock is explored with every kind of fault and run on drawn
+// scenarios. If a real server is available, the lock is measured on it.
 package compare

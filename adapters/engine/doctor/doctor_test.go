@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 )
 
-// managedNode is a RabbitMQ of our own with a management interface.
+// managedNode starts a RabbitMQ node with a management interface for this test.
 func managedNode(t *testing.T) (url, management string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -27,12 +27,13 @@ func managedNode(t *testing.T) (url, management string) {
 	return b.URL, fmt.Sprintf("http://127.0.0.1:%d", port)
 }
 
-// A single node tells what it is, over AMQP and by its management interface, and nothing of clusters concerns it.
+// TestOneNode checks the facts about a single node that AMQP and the management interface report. No warning about
+// clusters must appear.
 func TestOneNode(t *testing.T) {
 	t.Parallel()
 	url, management := managedNode(t)
 	d, facts := examined(t, Config{URLs: []string{url}, Management: management})
-	for range 100 { // a node that has just begun does not tell all
+	for range 100 { // a node that has just started does not report everything yet
 		if strings.Contains(facts, "net_ticktime") {
 			break
 		}
@@ -56,7 +57,8 @@ func TestOneNode(t *testing.T) {
 	}
 }
 
-// The table of the page is told for the mode of the cluster, and for the worst of all where nobody names it.
+// TestConcerns checks which part of the measured table is shown: that of the stated mode, or the worst case of all
+// modes if no mode is stated.
 func TestConcerns(t *testing.T) {
 	t.Parallel()
 	url := rabbitmqtest.URL(t)
@@ -90,7 +92,8 @@ func said(d *report.Diagnosis) string {
 	return b.String()
 }
 
-// What a cluster in parts tells is a danger now: a separate node, one that does not run, a policy that mirrors, Khepri.
+// TestWorries checks the warnings about a cluster: a node in another partition, a node that does not run, a policy that
+// mirrors queues, and Khepri.
 func TestWorries(t *testing.T) {
 	e := examination{managed: &managed{
 		nodes:    []node{{Name: "rabbit@a", Running: true, Partitions: []string{"rabbit@b"}, NetTick: 60}, {Name: "rabbit@b"}},
@@ -109,7 +112,8 @@ func TestWorries(t *testing.T) {
 	}
 }
 
-// The password goes to nobody but the address that is named, and what is no management interface is an error that says so.
+// TestNotManagement checks that the password is sent only to the stated address, and that a server without a management
+// interface gives an error that says so.
 func TestNotManagement(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was asked") }))
 	defer elsewhere.Close()

@@ -13,18 +13,18 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Config says which servers to ask.
+// Config says which servers to ask, and what the user states about them.
 type Config struct {
 	// URLs are the amqp:// addresses of one or several nodes of a cluster.
 	URLs []string
-	// Management is the address of one node's management interface, "" if there is none.
+	// Management is the address of one node's management interface; "" if it is not to be asked.
 	Management string
-	// Mode is the cluster's cluster_partition_handling, "" if it is unknown.
+	// Mode is the cluster's cluster_partition_handling; "" if the user does not state it.
 	Mode cluster.Mode
 }
 
-// Examine asks the nodes for their configuration, and says what concerns locks. The error is for a node that could not be
-// asked. If only the management interface could not be asked, the diagnosis contains everything else.
+// Examine asks the nodes for their configuration, and diagnoses what may endanger locks. The error is for a node that
+// could not be asked. If only the management interface could not be asked, the diagnosis contains everything else.
 func Examine(ctx context.Context, c Config) (_ *report.Diagnosis, err error) {
 	e := examination{config: c, said: report.Diagnosis{Tool: engine.Version}}
 	if e.told, err = rabbitmq.Ask(ctx, c.URLs...); err != nil {
@@ -48,11 +48,11 @@ func Examine(ctx context.Context, c Config) (_ *report.Diagnosis, err error) {
 	return &e.said, e.unasked
 }
 
-// examination is what is known so far.
+// examination collects what is known about the cluster so far.
 type examination struct {
 	config  Config
 	told    []*rabbitmq.Told
-	managed *managed // nil if it was not asked
+	managed *managed // from the management interface; nil if it was not asked
 	unasked error    // why the management interface did not answer
 	said    report.Diagnosis
 }
@@ -65,7 +65,7 @@ func (e *examination) worry(format string, args ...any) {
 	e.said.Worries = append(e.said.Worries, fmt.Sprintf(format, args...))
 }
 
-// overAMQP reports what the nodes say over AMQP.
+// overAMQP adds what the nodes report over AMQP to the diagnosis.
 func (e *examination) overAMQP() {
 	first := e.told[0]
 	for _, t := range e.told {
@@ -80,13 +80,13 @@ func (e *examination) overAMQP() {
 	}
 }
 
-// differs reports how a node differs from the first one, and from the measured versions.
+// differs adds warnings if a node differs from the first node in product, cluster or version.
 func (e *examination) differs(t, first *rabbitmq.Told) {
 	if t.Product != "RabbitMQ" {
 		e.worry("%s is no RabbitMQ, but %q: nothing here was measured on it", t.Address, t.Product)
 		return
 	}
-	named := !strings.Contains(t.Cluster+first.Cluster, "@") // by default, each node names it after itself
+	named := !strings.Contains(t.Cluster+first.Cluster, "@") // by default, a node's cluster has the node's own name
 	switch {
 	case t.Cluster == first.Cluster:
 	case named:
@@ -99,7 +99,7 @@ func (e *examination) differs(t, first *rabbitmq.Told) {
 	}
 }
 
-// fromManagement reports what the management interface says.
+// fromManagement adds the information from the management interface to the diagnosis.
 func (e *examination) fromManagement() {
 	switch {
 	case e.config.Mode != "":
@@ -133,7 +133,7 @@ func (e *examination) fromManagement() {
 	}
 }
 
-// nodes reports the state of the cluster's nodes.
+// nodes adds the state of the cluster's nodes to the diagnosis.
 func (e *examination) nodes() {
 	for _, n := range e.managed.nodes {
 		if !n.Running {
@@ -156,7 +156,7 @@ func (e *examination) nodes() {
 // alone reports whether the cluster is known to have a single node.
 func (e *examination) alone() bool { return e.managed != nil && len(e.managed.nodes) == 1 }
 
-// touches reports what a run of lockproof would create on the cluster.
+// touches reports data that runs of lockproof have left on the cluster, and that the next run may delete.
 func (e *examination) touches() {
 	for _, t := range e.told {
 		if t.Registry {

@@ -14,23 +14,24 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// Bounds of an answer of the management interface.
+// Limits for an answer of the management interface.
 const (
 	managementLimit = 10 * time.Second
 	mostAnswered    = 8 << 20
 )
 
-// errForbidden is the error for data that the user may not see.
+// errForbidden is the error for data that the user has no permission to see.
 var errForbidden = errors.New("the user may not see it: a user with the tag monitoring may")
 
-// management is RabbitMQ's management interface (plugin rabbitmq_management).
+// management is a client of RabbitMQ's management interface (plugin rabbitmq_management).
 type management struct {
 	base   *url.URL
 	client *http.Client
 	user   *url.Userinfo
 }
 
-// newManagement makes a client of the interface at an address. A user in the address overrides of.
+// newManagement returns a client of the management interface at an address. It logs in as the user in the address, or
+// else as of.
 func newManagement(address string, of *url.Userinfo) (*management, error) {
 	base, err := url.Parse(address)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {
@@ -44,7 +45,7 @@ func newManagement(address string, of *url.Userinfo) (*management, error) {
 	return m, nil
 }
 
-// get requests path from the interface, and decodes the answer into into.
+// get requests path from the interface, and decodes the JSON answer into the value into.
 func (m *management) get(ctx context.Context, path string, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, m.base.JoinPath(path).String(), nil)
 	if err != nil {
@@ -77,7 +78,7 @@ func (m *management) get(ctx context.Context, path string, into any) error {
 	return nil
 }
 
-// node is the part that is read of each element of /api/nodes.
+// node holds the fields that are read from each element of /api/nodes.
 type node struct {
 	Name       string   `json:"name"`
 	Running    bool     `json:"running"`
@@ -85,7 +86,7 @@ type node struct {
 	NetTick    int      `json:"net_ticktime"` // seconds
 }
 
-// policy is the part that is read of each element of /api/policies.
+// policy holds the fields that are read from each element of /api/policies.
 type policy struct {
 	Name       string         `json:"name"`
 	Vhost      string         `json:"vhost"`
@@ -93,21 +94,21 @@ type policy struct {
 	Definition map[string]any `json:"definition"`
 }
 
-// feature is the part that is read of each element of /api/feature-flags.
+// feature holds the fields that are read from each element of /api/feature-flags.
 type feature struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
 }
 
-// managed is the information from the management interface.
+// managed is what the management interface has answered.
 type managed struct {
 	nodes    []node
 	policies []policy
 	khepri   bool
-	unseen   []string // what the user may not see
+	unseen   []string // paths that the user has no permission to see
 }
 
-// ask requests everything that concerns locks. It records what the user may not see.
+// ask requests everything that matters for locks. It records what the user has no permission to see.
 func (m *management) ask(ctx context.Context) (*managed, error) {
 	told := new(managed)
 	var features []feature

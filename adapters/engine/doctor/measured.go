@@ -12,10 +12,10 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// noMirrors is the first version without mirrored queues.
+// noMirrors is the first major version of RabbitMQ without mirrored queues.
 const noMirrors = 4
 
-// measured reports which parts of the measured table apply to the cluster.
+// measured adds those parts of the measured table to the diagnosis that apply to the cluster.
 func (e *examination) measured() {
 	if e.alone() {
 		e.said.Measured = "One node: nothing separates it from others. Its restart frees all locks, and closes the connections of those who hold them."
@@ -26,7 +26,7 @@ func (e *examination) measured() {
 	under, mode := "the worst of all modes", e.config.Mode
 	switch {
 	case of != cluster.MeasuredVersions[0]:
-		mode = cluster.PauseMinority // these were not measured under other modes
+		mode = cluster.PauseMinority // versions after the first were measured under this mode only
 		fallthrough
 	case mode != "":
 		under = "under " + string(mode)
@@ -53,7 +53,7 @@ func (e *examination) measured() {
 	}
 }
 
-// nearest is the measured version that is most similar to version.
+// nearest returns the measured version of RabbitMQ that is most similar to version.
 func (e *examination) nearest(version string) string {
 	switch {
 	case major(version) < noMirrors:
@@ -66,14 +66,14 @@ func (e *examination) nearest(version string) string {
 	return cluster.MeasuredVersions[1]
 }
 
-// major is the first number of a version, 0 if there is none.
+// major is the first number of a version, for example 4 for "4.0.5"; 0 if version does not start with a number.
 func major(version string) int {
 	first, _, _ := strings.Cut(version, ".")
 	n, _ := strconv.Atoi(first)
 	return n
 }
 
-// worst is the worst of the cells for which concerns is true: the longest time, and the other remarks of these cells.
+// worst summarises the cells that concerns selects: their longest time, then all other remarks, for example "∞ stuck".
 func worst(cells []cluster.Cell, concerns func(*cluster.Cell) bool) string {
 	time, longest := "0", 0.0
 	var words []string
@@ -94,7 +94,8 @@ func worst(cells []cluster.Cell, concerns func(*cluster.Cell) bool) string {
 	return strings.Join(append([]string{time}, words...), " ")
 }
 
-// secondsOf is the time that a word of a cell says, for comparing; it is negative if the word says no time.
+// secondsOf converts a word of a table cell to seconds, for comparing: "∞" is very long, "<..." nearly 0. It is
+// negative if the word is not a time.
 func secondsOf(said string) float64 {
 	const forever, almostNone = 1e9, 0.01
 	switch {

@@ -19,25 +19,26 @@ import (
 	"github.com/lockproof/lockproof/sim/search/anynumber"
 )
 
-// AnyNumber, as the number of clients, administrators or faults of an [Exploration], stands for every number: what is proved
-// then holds for all numbers.
+// AnyNumber is used as the number of clients, administrators or faults of an [Exploration]. A property that is then
+// proved holds for every number of them.
 const AnyNumber = sim.AnyNumber
 
-// Bounds of the search with real clients for a violation that the abstraction has: it begins with one client of each kind,
-// and adds one at a time up to realClients. Each search visits at most realStates states.
+// Bounds of the search for an execution of real clients that violates what the abstraction violates. The search begins
+// with one client of each kind, and adds one at a time up to realClients. For each number of clients it visits at most
+// realStates states.
 const (
 	realClients = 5
 	realStates  = 1_000_000
 )
 
-// Bounds of the search for the cut-off: at most cutoffClients clients of each kind, and at most cutoffStates states per
-// search.
+// Bounds of the search for the cut-off, the number of real clients whose executions show every view of the abstraction:
+// at most cutoffClients clients of each kind, and at most cutoffStates states per search.
 const (
 	cutoffClients = 4
 	cutoffStates  = 200_000
 )
 
-// anyExploration is a running exploration for any number of clients.
+// anyExploration is an exploration in progress, for any number of clients.
 type anyExploration struct {
 	*Exploration
 	ctx    context.Context
@@ -46,14 +47,14 @@ type anyExploration struct {
 	views  *report.Views
 	traces map[property.Property]*scenario.Trace
 
-	states  int     // maximum number of states of real clients searched for a violation, for each number of clients
-	note    anyNote // conclusions before the current search
+	states  int     // maximum number of real clients' states to search for a violation, for each number of clients
+	note    anyNote // conclusions that were reached before the current search
 	unsaved error   // error of writing a checkpoint
-	ended   bool    // the run was interrupted, and the rest was reported as not visited
+	ended   bool    // the run was interrupted; properties that were still to be searched are reported as not visited
 }
 
-// exploreAny visits an abstraction that covers every number of clients. It visits it once for each kind of past that
-// properties depend on: a search that keeps less of the past has fewer states.
+// exploreAny visits an abstraction that covers every number of clients. Properties that depend on different parts of a
+// client's past have a search each, because a search that stores less of the past has fewer states.
 func exploreAny(ctx context.Context, e *Exploration) (*Explored, error) {
 	x, err := newAnyExploration(ctx, e)
 	if err != nil {
@@ -95,7 +96,7 @@ func (x *anyExploration) explore() (*Explored, error) {
 	}}, nil
 }
 
-// anyBounds is the configuration with defaults, checked.
+// anyBounds returns the configuration with defaults filled in, after checking it.
 func (e *Exploration) anyBounds() (anynumber.Bounds, error) {
 	one := *e
 	one.Rounds = 1
@@ -121,7 +122,7 @@ func (e *Exploration) anyBounds() (anynumber.Bounds, error) {
 	return out, out.Check()
 }
 
-// together groups properties by search: one search judges all properties that do not depend on a client's past, and each
+// together groups properties by search. One search judges all properties that do not depend on a client's past. Each
 // other property has a search of its own.
 func together(all property.Set) (sets []property.Set) {
 	var free property.Set
@@ -140,10 +141,10 @@ func together(all property.Set) (sets []property.Set) {
 	return sets
 }
 
-// visit judges some properties together.
+// visit searches for violations of a group of properties and reports the results.
 func (x *anyExploration) visit(group property.Set) error {
 	switch {
-	case x.report.Result(first(group)) != nil: // an earlier run, which this one resumes, has concluded it
+	case x.report.Result(first(group)) != nil: // a run that this one resumes has already concluded it
 		return nil
 	case x.ended:
 		x.notBegun(group)
@@ -172,12 +173,12 @@ func (x *anyExploration) visit(group property.Set) error {
 	return nil
 }
 
-// first is the first property of a set.
+// first returns the first property of a set.
 func first(set property.Set) property.Property {
 	return property.Property(bits.TrailingZeros32(uint32(set)))
 }
 
-// notBegun reports that the run ended before it judged the properties of group.
+// notBegun reports that the run ended before it searched for violations of the properties in group.
 func (x *anyExploration) notBegun(group property.Set) {
 	for p := range property.Count {
 		if group.Has(p) {
@@ -188,7 +189,7 @@ func (x *anyExploration) notBegun(group property.Set) {
 	}
 }
 
-// begin is the first search for properties: it resumes from a checkpoint, or is new.
+// begin runs the first search for some properties. The search is new or resumes from a checkpoint.
 func (x *anyExploration) begin(b anynumber.Bounds) (*anynumber.Result, error) {
 	o := x.options()
 	o.Checkpoint, o.Every, o.Note = x.Search.Checkpoint, x.Search.Every, x.note.with(b.Properties)
@@ -210,7 +211,7 @@ func (x *anyExploration) options() anynumber.Options {
 	return anynumber.Options{Workers: x.Search.Workers, Memory: x.Search.Memory, First: x.Search.First, Progress: x.ViewsProgress}
 }
 
-// judge is the result of the search for one property.
+// judge returns the result for one property after a search.
 func (x *anyExploration) judge(r *anynumber.Result, p property.Property) (report.PropertyResult, error) {
 	res := report.PropertyResult{Property: p, Evidence: property.Properties[p].Evidence}
 	if r.Coverage.Exercised.Has(p) || p == property.Linearizable && len(r.Coverage.Results) > 0 {
@@ -231,7 +232,7 @@ func (x *anyExploration) judge(r *anynumber.Result, p property.Property) (report
 	return res, nil
 }
 
-// described is the configuration in words, with the bound on slots if administrators could create more.
+// described returns the configuration in words. It includes the bound on slots if administrators could create more.
 func (x *anyExploration) described() string {
 	e := *x.Exploration
 	if most := x.bounds.MostSlots(); e.Admins != 0 && x.bounds.Target.Kind == lock.Semaphore {
@@ -240,7 +241,7 @@ func (x *anyExploration) described() string {
 	return e.Described()
 }
 
-// unclosed is the reason why an incomplete search proves nothing.
+// unclosed says why an incomplete search proves nothing.
 func (x *anyExploration) unclosed(why search.Stop) string {
 	if why == search.AtSlots {
 		return fmt.Sprintf("administrators make more than %s at once, which was not followed; --most-slots sets the bound", counted(x.bounds.MostSlots(), "slot"))
@@ -248,7 +249,7 @@ func (x *anyExploration) unclosed(why search.Stop) string {
 	return anyCut[why]
 }
 
-// anyCut are the reasons why a search did not visit everything.
+// anyCut says, for each reason to stop, why a search did not visit everything.
 var anyCut = map[search.Stop]string{
 	search.AtMemory:    "the views are not closed: ended at the bound of memory",
 	search.AtViolation: "the views are not closed: ended at the first violation",
@@ -256,8 +257,8 @@ var anyCut = map[search.Stop]string{
 	search.AtHolders:   "the views are not closed: more clients hold something at once than a world has room for",
 }
 
-// closer are refinements of the abstraction, from cheap to expensive. They are used if the abstraction has a violation that
-// no real execution was found to have.
+// closer lists more precise versions of the abstraction, from cheap to expensive. They are tried if the abstraction
+// shows a violation for which no real execution was found.
 var closer = []struct {
 	whole, named bool
 	note         string
@@ -266,8 +267,8 @@ var closer = []struct {
 	{whole: true, named: true, note: "clients that hold something followed together, with one that does not"},
 }
 
-// suspect searches for an execution of real clients that violates p, which the abstraction violates. If it finds none, it
-// refines the abstraction.
+// suspect handles a property p that the abstraction violates. It searches for an execution of real clients that
+// violates p. If it finds none, it tries more precise abstractions.
 func (x *anyExploration) suspect(r *anynumber.Result, p property.Property, res report.PropertyResult) (report.PropertyResult, error) {
 	tried, err := x.real(r, p, &res)
 	if err != nil || res.Violation != nil {
@@ -291,8 +292,8 @@ func (x *anyExploration) suspect(r *anynumber.Result, p property.Property, res r
 	return res, nil
 }
 
-// real searches for a violating execution of real clients, with one client of each kind, then one more, and so on. tried
-// says what was tried.
+// real searches for an execution of real clients that violates p. It begins with one client of each kind and adds one
+// at a time. tried describes the search if it finds nothing.
 func (x *anyExploration) real(r *anynumber.Result, p property.Property, res *report.PropertyResult) (tried string, err error) {
 	tried = "seen violated in the abstraction; no execution was looked for"
 	for n := 1; n <= realClients && x.ctx.Err() == nil; n++ {
@@ -317,7 +318,8 @@ func (x *anyExploration) real(r *anynumber.Result, p property.Property, res *rep
 	return tried, nil
 }
 
-// forLong is a configuration whose workloads last as long as a scenario's may, instead of forever.
+// forLong replaces clients that repeat their operations forever by clients with as many operations as a scenario may
+// have.
 func forLong(b sim.Bounds) sim.Bounds {
 	b.Forever = false
 	b.Clients = slices.Clone(b.Clients)
@@ -331,7 +333,7 @@ func forLong(b sim.Bounds) sim.Bounds {
 // any reports whether a number is [AnyNumber], so that states can't be visited one by one.
 func (e *Exploration) any() bool { return e.Clients == AnyNumber || e.Admins == AnyNumber }
 
-// count adds up the visited states.
+// count adds the numbers of a search to the report.
 func (x *anyExploration) count(r *anynumber.Result) {
 	v := x.views
 	v.Searches++
@@ -344,7 +346,8 @@ func (x *anyExploration) count(r *anynumber.Result) {
 // closed reports whether a search has visited everything within its bounds.
 func closed(r *anynumber.Result) bool { return r.Stop == search.Finished || r.Stop == search.AtSlots }
 
-// cutoff adds how many real clients suffice to reach all views of a search.
+// cutoff determines how many real clients are enough to reach all views of a search, and adds that number to the
+// report.
 func (x *anyExploration) cutoff(r *anynumber.Result) {
 	if x.Brief || !closed(r) {
 		return

@@ -17,26 +17,26 @@ import (
 	"github.com/lockproof/lockproof/sim/search/anynumber"
 )
 
-// anyNote is stored with the checkpoint of a search: the conclusions of the exploration before that search. A resumed search
-// reaches its own conclusions again.
+// anyNote is stored with the checkpoint of a search. It contains the conclusions that the exploration reached before
+// that search.
 type anyNote struct {
-	Properties []string // names of the properties that the exploration judges
-	Searched   []string // names of the properties that the search is for
+	Properties []string // names of all properties that the exploration judges
+	Searched   []string // names of the properties that the current search judges
 	Judged     []anyJudged
 	Views      report.Views
 }
 
-// anyJudged is the conclusion about a property.
+// anyJudged is the stored conclusion about one property.
 type anyJudged struct {
 	Property  string
 	Checked   int
 	Undecided int
 	Unclear   string
 	Note      string
-	Violating *scenario.Scenario // an execution that violates it, or nil
+	Violating *scenario.Scenario // an execution that violates the property, or nil
 }
 
-// with is the note for a search for some properties.
+// with returns the note, as JSON, for a search that judges the properties in searched.
 func (n anyNote) with(searched property.Set) []byte {
 	n.Searched = searched.Names()
 	data, err := json.Marshal(n)
@@ -46,7 +46,7 @@ func (n anyNote) with(searched property.Set) []byte {
 	return data
 }
 
-// resume restores the conclusions of an interrupted run.
+// resume restores the conclusions of an interrupted run from its checkpoint.
 func (x *anyExploration) resume() error {
 	x.note.Properties = x.bounds.Properties.Names()
 	if x.Search.Resume == "" {
@@ -70,7 +70,7 @@ func (x *anyExploration) resume() error {
 	return nil
 }
 
-// recall reports the conclusion about a property again.
+// recall adds a stored conclusion to the report. It repeats the violating execution, if there is one.
 func (x *anyExploration) recall(j *anyJudged) error {
 	p, err := property.Named(j.Property)
 	if err != nil {
@@ -90,8 +90,8 @@ func (x *anyExploration) recall(j *anyJudged) error {
 	return nil
 }
 
-// conclude adds the results of a search to later checkpoints. If the run was interrupted after the search was complete, it
-// adds them to the current checkpoint.
+// conclude stores the results of a search, for later checkpoints. If the run was interrupted after the search had
+// completed, it saves the search at once, so that resuming does not repeat it.
 func (x *anyExploration) conclude(r *anynumber.Result, shown []report.PropertyResult) {
 	file := x.Search.Checkpoint
 	switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// beyondAny are the mutants that a search for any number of clients does not admit, and why.
+// beyondAny lists the mutants that a search for any number of clients refuses, with the reason.
 var beyondAny = map[string]string{
 	"one-connection":           "share a connection",
 	"holder-expires":           "time makes a difference",
@@ -27,8 +27,8 @@ var beyondAny = map[string]string{
 	"names-run-together":       "more than one lock",
 }
 
-// TestExploreAnyMutants: what exploring a number of clients finds, exploring any number of them finds too, in an execution
-// of real clients; or it is refused, and that is said.
+// TestExploreAnyMutants explores mutants with any number of clients. Each mutant's violation must be found in an
+// execution of real clients, or the exploration must be refused for the reason in beyondAny.
 func TestExploreAnyMutants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the visiting of every mutant")
@@ -65,8 +65,8 @@ func TestExploreAnyMutants(t *testing.T) {
 	}
 }
 
-// ofAny is an exploration with any number of clients, or of administrators where there are no clients, and any number of
-// faults of each kind that it has.
+// ofAny turns an exploration into one with any number of clients, or of administrators if it has no clients. The number
+// of faults of each kind that it has becomes unbounded as well.
 func ofAny(target *lock.Target, e explore.Exploration, p property.Property) explore.Exploration {
 	e.Target, e.Properties, e.Rounds = target, 1<<p, 1
 	e.Options = append([][2]string{{"pipeline", "0"}}, e.Options...)
@@ -95,8 +95,8 @@ func ofAny(target *lock.Target, e explore.Exploration, p property.Property) expl
 	return e
 }
 
-// TestExploreAny: a card is the same whatever the workers, and tells of the cut-off; of a search that ended early, it does
-// not.
+// TestExploreAny checks that the report does not depend on the number of workers. It must state the cut-off, unless the
+// search ended early.
 func TestExploreAny(t *testing.T) {
 	for name, c := range map[string]struct {
 		e       explore.Exploration
@@ -130,8 +130,8 @@ func TestExploreAny(t *testing.T) {
 	}
 }
 
-// TestExploreAnySlots: what an administrator adds is followed, or nothing is proved; the card has the bound, what
-// administrators call and the options.
+// TestExploreAnySlots checks slots that an administrator adds. Either the search follows them, or nothing is proved.
+// The report must state the bound on slots, the administrators' calls, and the options.
 func TestExploreAnySlots(t *testing.T) {
 	for most, want := range map[int]struct {
 		verdict report.Verdict
@@ -160,8 +160,8 @@ func TestExploreAnySlots(t *testing.T) {
 	}
 }
 
-// TestExploreAnyResume: an exploration that is interrupted again and again, in its searches and after them, comes to the
-// card of one that is not.
+// TestExploreAnyResume interrupts an exploration many times, during its searches and between them, and resumes it. The
+// report must be the same as without interruption.
 func TestExploreAnyResume(t *testing.T) {
 	e := explore.Exploration{
 		Workload: explore.Workload{Slots: 1, Admins: 1, Clients: explore.AnyNumber}, Options: [][2]string{{"pipeline", "0"}, {"verify-first", "false"}},
@@ -174,7 +174,7 @@ func TestExploreAnyResume(t *testing.T) {
 	}
 	e.Search.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
 	var got *explore.Explored
-	parts, looks := 0, 40 // the i-th part ends after so many looks for each of i
+	parts, looks := 0, 40 // part i is interrupted when it has checked its context 40·i times, or 200·i with -short
 	if testing.Short() {
 		looks = 200
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestExploreAnyUndecided: what the abstraction violates, and neither real clients are seen to violate nor a closer look
-// excludes, is undecided; what was tried is said.
+// TestExploreAnyUndecided checks a property that the abstraction violates. If no execution of real clients is found
+// that violates it, and no more precise abstraction excludes it, the property is undecided. The report must say what
+// was tried.
 func TestExploreAnyUndecided(t *testing.T) {
 	e := Exploration{
 		Workload: Workload{Clients: AnyNumber, Slots: 1, Admins: 1}, Judging: engine.Judging{Properties: 1 << property.RemovalDrains}, Options: [][2]string{{"verify-first", "false"}},

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// ParseCalls parses calls such as "acquire,remove:1"; "" is no calls.
+// ParseCalls parses a list of calls such as "acquire,remove:1". The text "" gives no calls.
 func ParseCalls(list string) (out []scenario.Operation, err error) {
 	if list == "" {
 		return nil, nil
@@ -32,7 +32,7 @@ func ParseCalls(list string) (out []scenario.Operation, err error) {
 	return out, nil
 }
 
-// CallsFlag is the text from which [ParseCalls] gives ops.
+// CallsFlag is the inverse of [ParseCalls]: it returns the text for a list of calls.
 func CallsFlag(ops []scenario.Operation) string {
 	var out []string
 	for _, o := range ops {
@@ -45,7 +45,7 @@ func CallsFlag(ops []scenario.Operation) string {
 	return strings.Join(out, ",")
 }
 
-// ParseStart parses the initial slots of a lock, such as "slots=1,3".
+// ParseStart parses the initial slots of a lock, for example "slots=1,3".
 func ParseStart(text string) (set scenario.SlotSet, err error) {
 	list, ok := strings.CutPrefix(text, "slots=")
 	for _, item := range strings.Split(list, ",") {
@@ -58,7 +58,7 @@ func ParseStart(text string) (set scenario.SlotSet, err error) {
 	return set, nil
 }
 
-// StartFlag is the text from which [ParseStart] gives set.
+// StartFlag is the inverse of [ParseStart]: it returns the text for a set of slots.
 func StartFlag(set scenario.SlotSet) string {
 	var list []string
 	for _, slot := range set.Slots() {

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/explore"
 )
 
-// FuzzCalls: whatever is given as calls, or as slots to start with, is refused in a line, or is some.
+// FuzzCalls parses arbitrary text as calls and as initial slots. An error must be one line of text.
 func FuzzCalls(f *testing.F) {
 	for _, text := range []string{"acquire,verify,release", "remove:2,add:1", "slots=1,3", "slots=", "acquire:,", "add:99999999999"} {
 		f.Add(text)

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Command is the command line that repeats an exploration.
+// Command returns the command line that repeats the exploration.
 func (e *Exploration) Command() string {
 	args := []string{"lockproof explore", e.Target.Name}
 	flag := func(name string, value any, usual any) {

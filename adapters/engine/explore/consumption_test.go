@@ -18,13 +18,14 @@ import (
 
 var whole = flag.Bool("whole", false, "explore locks by consumption with a fault of each kind at once, and for any number of clients those that wait: minutes each")
 
-// everyFault is one fault of each kind, at once.
+// everyFault names the explorations with one fault of each kind in the same execution.
 const everyFault = "all"
 
-// shortStates is how many states an exploration has at most that is made with -short. Every kind of fault is in one of those.
+// shortStates is the maximum number of states of an exploration that runs with -short. Each kind of fault occurs in at
+// least one such exploration.
 const shortStates = 5000
 
-// skipLong leaves out, with -short, an exploration of so many states.
+// skipLong skips a test with -short if its exploration has more than shortStates states.
 func skipLong(t *testing.T, states int) {
 	t.Helper()
 	if testing.Short() && states > shortStates {
@@ -32,8 +33,8 @@ func skipLong(t *testing.T, states int) {
 	}
 }
 
-// consumedStates are the states of each reference by consumption with two clients, one administrator and a slot, by what
-// may befall them.
+// consumedStates are the expected numbers of states of each lock in package consumption, by lock and by the fault that
+// may occur. There are two clients and, for semaphores, one administrator and one slot.
 var consumedStates = map[string]map[string]int{
 	"consumer-mutex": {
 		"crash": 48, "drop": 52, "channel error": 122, "lost reply": 46, "restart": 42, everyFault: 1956,
@@ -52,8 +53,8 @@ var consumedStates = map[string]map[string]int{
 	},
 }
 
-// TestExploreConsumption: what locks by consumption promise is proved: every execution of two clients and an administrator
-// is visited, with a fault of each kind.
+// TestExploreConsumption explores every lock of package consumption with two clients, an administrator and a fault of
+// each kind. No property may be violated, and the number of states must be the expected one.
 func TestExploreConsumption(t *testing.T) {
 	faults := map[string]sim.FaultBounds{
 		"crash": {Crashes: 1, Late: true}, "drop": {Drops: 1}, "channel error": {ChannelErrors: 1}, "lost reply": {Lost: 1, Late: true}, "restart": {Restarts: 1},
@@ -89,7 +90,7 @@ func TestExploreConsumption(t *testing.T) {
 	}
 }
 
-// The page's numbers of states are those of the explorations.
+// TestConsumptionPage checks that the numbers of states in the README of package consumption are the expected ones.
 func TestConsumptionPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "model", "amqp", "consumption", "README.md"))
 	if err != nil {

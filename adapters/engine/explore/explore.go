@@ -24,55 +24,56 @@ import (
 
 // Workload says which clients call which operations, on which locks, and which faults may occur.
 type Workload struct {
-	// Clients is the number of clients, which call the operations of Calls in Rounds rounds. Admins is the number of
-	// administrators, which call the operations of AdminCalls. If Clients or Admins is [AnyNumber], each of them repeats its
-	// calls forever, whatever Rounds is, and the number of faults may be unbounded as well. Slots is the initial number of
-	// slots.
+	// Clients is the number of clients. Each calls the operations of Calls in Rounds rounds. Admins is the number of
+	// administrators. Each calls the operations of AdminCalls. If Clients or Admins is [AnyNumber], each of them
+	// repeats its calls forever, whatever Rounds is, and the number of faults may be unbounded as well. Slots is the
+	// initial number of slots.
 	Clients, Rounds, Admins, Slots int
-	// Start is the initial set of a semaphore's slots; 0 is the slots 1 to Slots. If Start has holes, linearizability is not
-	// judged.
+	// Start is the initial set of a semaphore's slots; 0 means the slots 1 to Slots. If Start has gaps, for example
+	// slots 1 and 3, linearizability is not judged.
 	Start scenario.SlotSet
-	// Names are the names of the locks; empty is one lock called jobs. Clients and administrators are assigned to two locks
-	// alternately.
+	// Names are the names of the locks; empty means one lock called jobs. With two locks, clients and administrators
+	// use them alternately.
 	Names []string
-	// Calls are the operations of a client, and AdminCalls those of an administrator; nil is [DefaultCalls].
+	// Calls are the operations of each client, and AdminCalls those of each administrator. nil means [DefaultCalls].
 	Calls, AdminCalls []scenario.Operation
-	// Faults bound the faults of each kind in one execution. They may occur at every place.
+	// Faults limits the number of faults of each kind in one execution. A fault may occur at any step.
 	Faults sim.FaultBounds
 }
 
-// Exploration is a configuration whose executions are all visited, and says how.
+// Exploration says which executions of a lock to visit.
 type Exploration struct {
-	// Target is the lock to judge; nil is the reference semaphore.
+	// Target is the lock to judge; nil means the reference semaphore.
 	Target *lock.Target
-	// Options are the options that differ from the defaults, by name and value.
+	// Options are the options to change from their defaults, by name and value.
 	Options [][2]string
 	Workload
 	engine.Judging
-	// From, if not nil, is an execution of Target. The exploration begins in the state after its first After steps, and has
-	// its options, locks and clients. The clients continue with their remaining operations or, if Calls and AdminCalls are
-	// given, with those.
+	// From, if not nil, is an execution of Target in which the exploration begins: in the state after its first After
+	// steps. Its options, locks and clients are used. The clients continue with their remaining operations. If Calls
+	// and AdminCalls are given, the clients call these instead.
 	From  *scenario.Scenario
 	After int
-	// InTurn, if not nil, replaces AdminCalls: administrator i, from 0, calls InTurn[i%len(InTurn)].
+	// InTurn, if not nil, replaces AdminCalls. Administrator i, counted from 0, calls the operations in
+	// InTurn[i%len(InTurn)].
 	InTurn [][]scenario.Operation
-	// MostSlots bounds the number of slots at any moment, for any number of clients. Steps beyond it are not followed, and
-	// if there are any, no property is proved. 0 is the initial number of slots plus the slots that each administrator adds
-	// by calling its operations once.
+	// MostSlots limits the number of slots that exist at once, for any number of clients. Steps that exceed it are not
+	// followed; if there are such steps, no property is proved. 0 means the initial slots plus the slots that each
+	// administrator adds by calling its operations once.
 	MostSlots int
 	Search    search.Options
 	// ViewsProgress is called about once a second during a search for any number of clients. It may be nil.
 	ViewsProgress func(*anynumber.Stats)
-	// Brief returns violating executions as the search has found them: it does not shorten them or search for shorter ones.
-	// With any number of clients, it does not determine the cut-off either.
+	// Brief returns violating executions as the search found them, without shortening them. With any number of clients,
+	// it also skips the search for the cut-off.
 	Brief bool
-	// Walks, if not 0, is the number of random executions to visit instead of all executions. They are drawn from Seed.
+	// Walks is the number of random executions to visit, drawn from Seed. 0 means that all executions are visited.
 	Walks int
 	Seed  uint64
 }
 
-// DefaultCalls are the default operations of a client and an administrator of a lock type: the purpose of the lock, and the
-// smallest change that can do harm.
+// DefaultCalls returns the default operations of a client and of an administrator for a lock type. The client uses the
+// lock, and the administrator makes the smallest change that can do harm.
 func DefaultCalls(k lock.Kind) (client, admin []scenario.Operation) {
 	client = []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}, {Op: lock.Release}}
 	switch k {
@@ -84,12 +85,12 @@ func DefaultCalls(k lock.Kind) (client, admin []scenario.Operation) {
 	return client, admin
 }
 
-// Administered reports whether a target has operations that administer its locks.
+// Administered reports whether a target has operations for administrators, for example to add slots.
 func Administered(t *lock.Target) bool {
 	return slices.ContainsFunc(t.Operations(), lock.Op.Administrative)
 }
 
-// withoutAdministration names what has no administration: the target's type, or the target.
+// withoutAdministration names the lock that has no administrators in an error: its type or its target.
 func withoutAdministration(t *lock.Target) string {
 	if t.Kind == lock.Mutex {
 		return "a mutex"
@@ -100,19 +101,19 @@ func withoutAdministration(t *lock.Target) string {
 // Explored is the result of an exploration.
 type Explored struct {
 	engine.Result
-	// Search is nil if executions were sampled, or if there is any number of clients.
+	// Search is the result of the search. It is nil for random executions and for any number of clients.
 	Search *search.Result
-	// Unsaved is the error of writing the last checkpoint.
+	// Unsaved is the error of writing the last checkpoint, or nil.
 	Unsaved error
-	// Least are the properties whose counterexample is minimal: no execution within the bounds, with any smaller number of
-	// slots and calls, violates the property in fewer steps.
+	// Least contains the properties whose counterexample is proved minimal: no execution within the bounds, with at
+	// most these slots and calls, violates the property in fewer steps.
 	Least property.Set
 
-	judgedAlone int          // number of histories that were judged on their own
+	judgedAlone int          // number of histories that were checked for linearizability
 	seen        property.Set // all violated properties, including custom ones
 }
 
-// Lost is the verdict on a violated property.
+// Lost returns the verdict on a violated property.
 func (x *Explored) Lost(p property.Property) report.AtlasVerdict {
 	t := x.Traces[p]
 	v, _ := t.Violation(p)
@@ -121,8 +122,8 @@ func (x *Explored) Lost(p property.Property) report.AtlasVerdict {
 	}
 }
 
-// Run visits and judges every execution of a configuration. For violated properties it finds short executions, the shortest
-// if that can be determined. The error is for an invalid configuration.
+// Run visits and judges every execution of a configuration. For each violated property it finds a short execution, and
+// the shortest one if that can be determined. The error is for an invalid configuration.
 func Run(ctx context.Context, e Exploration) (*Explored, error) {
 	began := time.Now()
 	if e.Target != nil {
@@ -160,7 +161,7 @@ func Run(ctx context.Context, e Exploration) (*Explored, error) {
 	return x, nil
 }
 
-// visit visits all states.
+// visit visits all states, and makes counterexamples of the violations.
 func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) error {
 	x.Search = search.Run(ctx, *b, e.Search)
 	if x.Search.Stop == search.Refused {
@@ -175,7 +176,7 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 	if x.Search.Unwitnessed > 0 {
 		want = want.With(property.Linearizable)
 	}
-	if want != 0 && (e.Brief || e.From != nil) { // the start prefix must not be shortened
+	if want != 0 && (e.Brief || e.From != nil) { // the steps of From must stay, so nothing is shortened
 		x.asFound(b, x.trails(ctx, e, b, want))
 	} else if want != 0 {
 		if err := x.shorten(ctx, b, x.trails(ctx, e, b, want)); err != nil {
@@ -194,8 +195,8 @@ func (x *Explored) visit(ctx context.Context, e *Exploration, b *sim.Bounds) err
 	return nil
 }
 
-// trails are executions that violate the properties of want. They are computed even if ctx has ended, so that the search's
-// results are not lost; that takes no longer than the search did with one worker.
+// trails returns executions that violate the properties of want. It computes them even if ctx has ended, because
+// otherwise the search's results would be lost. This takes at most as long as the search takes with one worker.
 func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, want property.Set) map[property.Property][]scenario.Action {
 	trails, judged := search.Counterexamples(ctx, *b, e.Search.Reductions, want, illegal(b))
 	x.judgedAlone = judged
@@ -210,7 +211,7 @@ func (x *Explored) trails(ctx context.Context, e *Exploration, b *sim.Bounds, wa
 	return trails
 }
 
-// sample visits random executions.
+// sample visits random executions, and makes counterexamples of the violations.
 func (x *Explored) sample(ctx context.Context, e *Exploration, b *sim.Bounds) error {
 	w := search.Walk(ctx, *b, search.WalkOptions{Seed: e.Seed, Walks: e.Walks, Workers: e.Search.Workers, Illegal: illegal(b)})
 	x.judgedAlone, x.seen = int(w.Judged), w.Found
@@ -228,7 +229,7 @@ func (x *Explored) sample(ctx context.Context, e *Exploration, b *sim.Bounds) er
 	return nil
 }
 
-// Bounds is the configuration with defaults, checked.
+// Bounds returns the configuration with defaults filled in, after checking it.
 func (e *Exploration) Bounds() (sim.Bounds, error) {
 	if e.Target == nil {
 		e.Target = engine.Reference(lock.Semaphore)
@@ -276,7 +277,7 @@ func (e *Exploration) locks(b *sim.Bounds) error {
 	switch e.Target.Kind {
 	case lock.PersistentMutex:
 		slots = min(slots, 1)
-	case lock.Mutex: // its only queue belongs to the holder
+	case lock.Mutex: // a mutex has only its holder's queue
 		slots = 0
 	}
 	names := e.Names
@@ -302,7 +303,7 @@ func (e *Exploration) locks(b *sim.Bounds) error {
 	return nil
 }
 
-// from sets the bounds of an exploration that begins within an execution.
+// from sets the bounds of an exploration that begins within the execution From.
 func (e *Exploration) from(b *sim.Bounds) error {
 	s := e.From.Clone()
 	switch n := len(s.Schedule.Actions); {
@@ -334,7 +335,7 @@ func (e *Exploration) from(b *sim.Bounds) error {
 	return nil
 }
 
-// Called are the operations of a client and of an administrator: those of the configuration, or the defaults.
+// Called returns the operations of a client and of an administrator: the configured ones, or the defaults.
 func (e *Exploration) Called() (client, admin []scenario.Operation) {
 	client, admin = DefaultCalls(e.Target.Kind)
 	if e.Target.Traits.Has(lock.Leases) {
@@ -364,7 +365,7 @@ func (e *Exploration) workload(b *sim.Bounds) {
 	}
 }
 
-// illegal returns a function that judges the history of an execution on its own.
+// illegal returns a function that checks whether the history of an execution violates linearizability.
 func illegal(b *sim.Bounds) func([]scenario.Action) bool {
 	r := sim.NewRunner(b.Own)
 	return func(actions []scenario.Action) bool {
@@ -375,7 +376,7 @@ func illegal(b *sim.Bounds) func([]scenario.Action) bool {
 	}
 }
 
-// shorten makes counterexamples of violating executions, as short as it can.
+// shorten turns violating executions into counterexamples, as short as possible.
 func (x *Explored) shorten(ctx context.Context, b *sim.Bounds, trails map[property.Property][]scenario.Action) error {
 	r := sim.NewRunner(b.Own)
 	for p, actions := range trails {
@@ -388,7 +389,7 @@ func (x *Explored) shorten(ctx context.Context, b *sim.Bounds, trails map[proper
 	return nil
 }
 
-// asFound makes counterexamples of violating executions without shortening them.
+// asFound turns violating executions into counterexamples without shortening them.
 func (x *Explored) asFound(b *sim.Bounds, trails map[property.Property][]scenario.Action) {
 	r := sim.NewRunner(b.Own)
 	for p, actions := range trails {
@@ -397,11 +398,11 @@ func (x *Explored) asFound(b *sim.Bounds, trails map[property.Property][]scenari
 	}
 }
 
-// shortened is the shortest counterexample that can be made of an execution that violates p.
+// shortened returns the shortest counterexample found by minimising an execution that violates p.
 func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p property.Property, actions []scenario.Action) (*scenario.Trace, error) {
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
 		if p.Own() && (!slices.Equal(s.Locks, b.Locks) || len(s.Clients) != len(b.Clients)) {
-			return nil, false // the property may hold for these locks only
+			return nil, false // a custom property may depend on these locks and clients
 		}
 		return sim.Violating(r.Trace(b.Target, s, b.FailedAcquire), p)
 	}
@@ -417,8 +418,8 @@ func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p property.Pro
 	return t, nil
 }
 
-// goRound makes a counterexample of an execution with an endless cycle. It repeats the cycle until a reader can see that it
-// does not end.
+// goRound makes a counterexample of an execution with an endless cycle. It repeats the cycle up to the maximum length
+// of a scenario.
 func (x *Explored) goRound(b *sim.Bounds) error {
 	l := x.Search.Livelock
 	if l == nil || !b.Properties.Has(property.Progress) || x.Traces[property.Progress] != nil {
@@ -438,14 +439,14 @@ func (x *Explored) goRound(b *sim.Bounds) error {
 	return nil
 }
 
-// replaying is a scenario of one execution within the bounds.
+// replaying returns a scenario that repeats one execution within the bounds.
 func replaying(b *sim.Bounds, actions []scenario.Action) scenario.Scenario {
 	s := b.Scenario()
 	s.Schedule.Actions = slices.Concat(b.Before, actions)
 	return s
 }
 
-// report reports the result of an exploration.
+// report creates the report about an exploration.
 func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 	found := x.Search
 	r := &report.Report{
@@ -460,7 +461,8 @@ func (e *Exploration) report(b *sim.Bounds, x *Explored) *report.Report {
 	return r
 }
 
-// judged are the results of the properties. looked is the number of states or executions visited.
+// judged returns the results of the properties. looked is the number of states or executions visited. unwitnessed is
+// the number of executions for which the monitor constructed no linearization.
 func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, looked, unwitnessed int64) (out []report.PropertyResult) {
 	for p := range property.Property(property.Most) {
 		if why := e.unjudged(b.Target.Kind, p); why != "" {
@@ -487,7 +489,7 @@ func (x *Explored) judged(e *Exploration, b *sim.Bounds, c *search.Coverage, loo
 	return append(out, engine.Omitted(b.Target, b.Properties)...)
 }
 
-// judgedOwn sets the result for a custom property after the given number of visited states or of executions.
+// judgedOwn sets the result for a custom property. looked is the number of states or executions visited.
 func (x *Explored) judgedOwn(res *report.PropertyResult, looked int64) {
 	res.Checked = int(looked)
 	switch {
@@ -504,10 +506,10 @@ func (x *Explored) judgedOwn(res *report.PropertyResult, looked int64) {
 	}
 }
 
-// midst is the reason why linearizability is not judged if an exploration begins within an execution.
+// midst explains why linearizability is not judged if an exploration begins within an execution.
 const midst = "a history is judged from its beginning, and these begin in the midst of an execution"
 
-// unjudged is the reason why a requested property is not judged for a lock type, "" if it is judged.
+// unjudged says why a requested property is not judged for a lock type; "" if it is judged.
 func (e *Exploration) unjudged(kind lock.Kind, p property.Property) string {
 	switch {
 	case p != property.Linearizable || !engine.JudgedOf(property.Applicable(kind), e.Properties).Has(p):
@@ -520,7 +522,7 @@ func (e *Exploration) unjudged(kind lock.Kind, p property.Property) string {
 	return ""
 }
 
-// Cycling describes what is known of executions that do not end.
+// Cycling says, for each result of the cycle search, whether executions end.
 var Cycling = [...]string{
 	search.CyclesUnknown: "whether every execution ends was not looked at",
 	search.NoCycles:      "every execution ends",
@@ -528,7 +530,7 @@ var Cycling = [...]string{
 	search.FairCycles:    "some execution never ends",
 }
 
-// found is a violation in the form for a report, or nil.
+// found returns the violation of p for a report, or nil.
 func (x *Explored) found(p property.Property) *report.Found {
 	t := x.Traces[p]
 	if t == nil {
@@ -542,7 +544,7 @@ func (x *Explored) found(p property.Property) *report.Found {
 	return out
 }
 
-// sampled reports the result of random executions.
+// sampled creates the report about random executions.
 func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *report.Report {
 	return &report.Report{
 		Tool: engine.Version, Target: b.Target.Name, Doc: b.Target.Doc, Kind: b.Target.Kind, Mode: report.Sampled, Seed: e.Seed,
@@ -551,7 +553,7 @@ func (e *Exploration) sampled(b *sim.Bounds, x *Explored, w *search.Walked) *rep
 	}
 }
 
-// String is the configuration in words.
+// String describes the configuration, for example "2 clients, 1 round, 1 slot, no faults".
 func (e *Exploration) String() string {
 	var out []string
 	if e.From != nil {
@@ -575,7 +577,7 @@ func (e *Exploration) String() string {
 	return strings.Join(append(out, e.Faults.String()), ", ")
 }
 
-// slots are the initial slots of the locks, in words.
+// slots describes the initial slots of the locks.
 func (e *Exploration) slots() string {
 	kind := lock.Semaphore
 	if e.Target != nil {
@@ -592,7 +594,7 @@ func (e *Exploration) slots() string {
 	return ""
 }
 
-// origin is the origin of the run's counterexamples.
+// origin says where the run's counterexamples come from.
 func (e *Exploration) origin() histories.Origin {
 	o := histories.Origin{Broker: engine.SimulatedOf(e.Target), Bounds: e.Described(), Options: engine.Assigned(e.Options)}
 	if e.Walks > 0 {
@@ -601,7 +603,7 @@ func (e *Exploration) origin() histories.Origin {
 	return o
 }
 
-// Described is the configuration in words, including calls and locks that are not the defaults.
+// Described is String, followed by the calls and the names of locks if they are not the defaults.
 func (e *Exploration) Described() string {
 	var calls []string
 	if e.Calls != nil && e.Clients > 0 {

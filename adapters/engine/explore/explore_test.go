@@ -24,14 +24,13 @@ func call(op lock.Op) scenario.Operation { return scenario.Operation{Op: op} }
 
 func callN(op lock.Op, n uint8) scenario.Operation { return scenario.Operation{Op: op, Arg: n} }
 
-// room is a configuration with a name.
+// room is a small configuration with a name.
 type room struct {
 	name string
 	explore.Exploration
 }
 
-// rooms are configurations small enough to be visited at once, one for each kind of thing that can go
-// wrong.
+// rooms are configurations that are small enough to be visited quickly. Each is for one kind of bug.
 var rooms = []room{
 	{"clients", explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1}}},
 	{"probing", explore.Exploration{Workload: explore.Workload{Clients: 1, Rounds: 1, Slots: 1, Calls: calls(call(lock.Acquire))}}},
@@ -59,7 +58,8 @@ var rooms = []room{
 	{"idle broker", explore.Exploration{Workload: explore.Workload{Clients: 1, Admins: 1, Rounds: 1, Slots: 1, AdminCalls: calls(call(lock.Count))}}},
 }
 
-// TestExploreMutants: what sampling finds, visiting finds too, in no more steps.
+// TestExploreMutants checks that exploring finds every mutant's bug that drawn scenarios find, in at most as many
+// steps.
 func TestExploreMutants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the visiting of every mutant")
@@ -77,7 +77,7 @@ func TestExploreMutants(t *testing.T) {
 			}
 			want, best := 0, 0
 			for _, a := range sampled.Scenario.Schedule.Actions {
-				if want++; a.Kind == scenario.CrashReply { // visited, the crash is an action of its own
+				if want++; a.Kind == scenario.CrashReply { // an exploration has the crash as a step of its own
 					want++
 				}
 			}
@@ -96,12 +96,12 @@ func TestExploreMutants(t *testing.T) {
 	}
 }
 
-// visit is how many steps a violation takes in a room, or 0.
+// visit explores a target in a room and returns the number of steps of the violation; 0 if there is none.
 func visit(t *testing.T, target *lock.Target, e explore.Exploration, p property.Property) int {
 	e.Target, e.Properties = target, 1<<p
 	e.Options = slices.DeleteFunc(append([][2]string{{"pipeline", "0"}}, e.Options...), func(o [2]string) bool {
 		_, err := engine.OptionsOf(target, [][2]string{o})
-		return err != nil // the target sets it otherwise
+		return err != nil // the target fixes this option at another value
 	})
 	e.Search = search.Options{Reductions: search.AllReductions, First: p != property.Linearizable, Workers: 1}
 	if target.Kind == lock.Mutex {
@@ -123,7 +123,8 @@ func visit(t *testing.T, target *lock.Target, e explore.Exploration, p property.
 	return 0
 }
 
-// TestExploreInterrupted: whenever a search is interrupted, the violations that it has found are shown with executions.
+// TestExploreInterrupted interrupts a search at different moments. Every violation that was found must be reported with
+// an execution.
 func TestExploreInterrupted(t *testing.T) {
 	target, err := engine.TargetNamed("locked-is-success")
 	if err != nil {
@@ -150,7 +151,7 @@ func TestExploreInterrupted(t *testing.T) {
 	}
 }
 
-// TestExploreCheckpointLost: a checkpoint that can't be written takes nothing away from what was found.
+// TestExploreCheckpointLost checks that results are returned even if the checkpoint cannot be written.
 func TestExploreCheckpointLost(t *testing.T) {
 	x, err := explore.Run(t.Context(), explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1}, Search: search.Options{
 		Depth: 3, Checkpoint: filepath.Join(t.TempDir(), "no such directory", "checkpoint"),
@@ -160,7 +161,7 @@ func TestExploreCheckpointLost(t *testing.T) {
 	}
 }
 
-// TestExploreMutex: a right mutex is accused of nothing, whatever the number of slots that others have.
+// TestExploreMutex checks that a correct mutex violates nothing, whatever the configured number of slots.
 func TestExploreMutex(t *testing.T) {
 	target, err := engine.TargetNamed("mutex")
 	if err != nil {
@@ -180,7 +181,7 @@ func TestExploreMutex(t *testing.T) {
 	}
 }
 
-// TestLeast: a number of steps is called the least only where it is, and never for linearizability.
+// TestLeast checks which counterexamples are reported as minimal. A violation of linearizability must never be.
 func TestLeast(t *testing.T) {
 	x, err := explore.Run(t.Context(), explore.Exploration{
 		Workload: explore.Workload{Admins: 2, Rounds: 1, Slots: 2, AdminCalls: calls(callN(lock.Remove, 1), callN(lock.Add, 1), call(lock.Count))},
@@ -197,7 +198,7 @@ func TestLeast(t *testing.T) {
 	}
 }
 
-// A refresh that says that the lock is held is covered, on whichever server.
+// TestExploreCoversRefresh checks that the outcome "refresh: held" counts as covered for two servers.
 func TestExploreCoversRefresh(t *testing.T) {
 	for _, name := range []string{"mariadb-slots", "priority-lock-left"} {
 		target, err := engine.TargetNamed(name)

@@ -10,9 +10,9 @@ import (
 // graphStates is the maximum number of states that a page shows.
 const graphStates = 1500
 
-// Graph is the state space of an exploration for a page, if the space is small. It is visited breadth first, without
-// reductions. start is the beginning of the exploration in the form of a counterexample file. Both are empty for any number
-// of clients.
+// Graph returns the state space of an exploration for a page, at most graphStates states of it. It visits states
+// breadth first, without reductions. start is the initial state in the form of a counterexample file. For any number of
+// clients, graph is nil and start is "".
 func (e *Exploration) Graph() (graph *report.StateGraph, start string, err error) {
 	if e.Clients == AnyNumber || e.Admins == AnyNumber {
 		return nil, "", nil
@@ -32,7 +32,7 @@ func (e *Exploration) Graph() (graph *report.StateGraph, start string, err error
 	return w.graph, start, nil
 }
 
-// grapher visits states.
+// grapher builds the graph of states.
 type grapher struct {
 	system *sim.System
 	states []image
@@ -40,13 +40,13 @@ type grapher struct {
 	graph  *report.StateGraph
 }
 
-// image is a state.
+// image is an encoded state of the simulated system.
 type image struct {
 	shared  []byte
 	clients [][]byte
 }
 
-// add adds the current state, and returns its number; -1 if there are too many states.
+// add adds the current state to the graph, and returns its number. It returns -1 if the graph is full.
 func (w *grapher) add(parent int, a scenario.Action, broken bool) int {
 	s := image{shared: w.system.Shared(nil)}
 	key := string(s.shared)
@@ -75,7 +75,7 @@ func (w *grapher) add(parent int, a scenario.Action, broken bool) int {
 	return len(w.states) - 1
 }
 
-// expand visits the successors of a state, unless the state violates a property.
+// expand adds the successors of a state, unless the state violates a property.
 func (w *grapher) expand(at int) {
 	if w.graph.Nodes[at].Broken {
 		return
@@ -95,7 +95,7 @@ func (w *grapher) expand(at int) {
 	}
 }
 
-// AddGraph adds the state space to the page of an exploration, for the explorer on it.
+// AddGraph adds the graph of states to the result, for the explorer on its page.
 func (x *Explored) AddGraph(e *Exploration) error {
 	graph, start, err := e.Graph()
 	if graph != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestGraph: the actions that lead to a state of the graph reach it, and violate a property exactly if the graph says
-// so. Each violation is in the graph.
+// TestGraph replays the path to states of the graph. The path must violate a property exactly if the graph marks the
+// state as violating.
 func TestGraph(t *testing.T) {
 	for name, breaks := range map[string]bool{"mutex": false, "mutex-shared": true} {
 		target, err := engine.TargetNamed(name)

@@ -9,8 +9,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestTimeInTransactions: time may pass within a transaction and before its reply. Two clients then hold one slot if a lease is
-// counted from the reply, or ends by a clock that was read when the transaction began.
+// TestTimeInTransactions lets time pass within a transaction and before its reply. Two clients can then hold one slot
+// in two cases: if a client counts its lease from the reply, or if the lease's end is computed from the time at which
+// the transaction began.
 func TestTimeInTransactions(t *testing.T) {
 	t.Parallel()
 	reply, began := [][2]string{{"deadline", "reply"}}, [][2]string{{"clock", "transaction"}}

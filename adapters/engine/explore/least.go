@@ -10,17 +10,17 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// A counterexample is also shortened by omitting slots and calls. Proving it minimal therefore means searching every smaller
-// configuration.
+// To minimise a counterexample, slots and calls are omitted as well. Proving it minimal therefore means searching every
+// smaller configuration.
 
-// Bounds of the search for a shorter violation: it takes a second or two.
+// Bounds of the search for a shorter violation. It takes one or two seconds.
 const (
 	smallerConfigurations = 1 << 9
 	shorterStates         = 1 << 20
 )
 
-// least searches for shorter counterexamples, and records if there certainly is none. States do not show violations of
-// linearizability, so for that property minimality stays unknown.
+// least searches for shorter counterexamples, and records a property in Least if there certainly is none. A state does
+// not show violations of linearizability, so linearizability is left out.
 func (x *Explored) least(ctx context.Context, b *sim.Bounds) error {
 	rooms, all := smaller(b)
 	for p := range property.Count {
@@ -45,8 +45,8 @@ func (x *Explored) least(ctx context.Context, b *sim.Bounds) error {
 	return nil
 }
 
-// smaller are the configurations with at most the slots and calls of b, including b. If there are too many, all is false and
-// the only one is b.
+// smaller returns the configurations with at most the slots and calls of b, including b. If there are too many, it
+// returns only b, and all is false.
 func smaller(b *sim.Bounds) (rooms []sim.Bounds, all bool) {
 	locks, clients := fewerSlots(b.Locks), fewerClients(b.Clients)
 	if len(locks)*len(clients) > smallerConfigurations {
@@ -62,13 +62,13 @@ func smaller(b *sim.Bounds) (rooms []sim.Bounds, all bool) {
 	return rooms, true
 }
 
-// fewerSlots are the locks with the same number of slots and with fewer.
+// fewerSlots returns all variants of the locks with the same or smaller numbers of slots.
 func fewerSlots(locks []scenario.Lock) [][]scenario.Lock {
 	all := [][]scenario.Lock{nil}
 	for _, l := range locks {
 		var next [][]scenario.Lock
 		for _, some := range all {
-			if l.Missing != 0 { // the missing slots are the subject
+			if l.Missing != 0 { // a lock that begins with missing slots keeps its slots
 				next = append(next, append(slices.Clone(some), l))
 				continue
 			}
@@ -81,8 +81,9 @@ func fewerSlots(locks []scenario.Lock) [][]scenario.Lock {
 	return all
 }
 
-// fewerClients are the clients with all their calls, and with calls and whole clients omitted. Clients with the same
-// workload are interchangeable. The number of results is not much larger than [smallerConfigurations].
+// fewerClients returns the clients with all their calls, and every variant without some calls or without whole clients.
+// Clients with the same workload are interchangeable, so they are not permuted. It returns not many more than
+// [smallerConfigurations] variants.
 func fewerClients(clients []scenario.Client) (all [][]scenario.Client) {
 	var pick func(c, from int, so []scenario.Client)
 	pick = func(c, from int, so []scenario.Client) {
@@ -108,8 +109,8 @@ func fewerClients(clients []scenario.Client) (all [][]scenario.Client) {
 	return all
 }
 
-// fewerCalls are the calls with some omitted, and with smaller arguments. The number of results is not much larger than
-// [smallerConfigurations].
+// fewerCalls returns every variant of the calls with some omitted, or with smaller arguments. It returns not many more
+// than [smallerConfigurations] variants.
 func fewerCalls(ops []scenario.Operation) [][]scenario.Operation {
 	all := [][]scenario.Operation{nil}
 	for _, op := range ops {

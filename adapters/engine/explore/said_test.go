@@ -8,7 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestBoundsSaid: what an exploration is of is said with what was called, and in the words of the lock type.
+// TestBoundsSaid checks how a report describes the explored configuration, including calls and lock names, for several
+// lock types.
 func TestBoundsSaid(t *testing.T) {
 	for _, c := range []struct {
 		explore.Exploration

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// moments says at which moments time passes in a search of a target's executions. It is "" if time does not matter.
+// moments says at which moments time passes while a target is explored; "" if time does not matter.
 func moments(t *lock.Target) string {
 	if !t.Traits.Has(lock.Leases) {
 		return ""
@@ -20,7 +20,7 @@ func moments(t *lock.Target) string {
 	return "a millisecond an action, and now and then up to the next end of a lease, a belief or a wait, or two milliseconds before it; other moments were not tried: passed, not proved"
 }
 
-// spaceOf is what a search has visited, in the form for a report.
+// spaceOf describes for a report what a search has visited.
 func spaceOf(b *sim.Bounds, r *search.Result) *report.Space {
 	s := &report.Space{
 		States: int(r.States), Transitions: int(r.Transitions), Diameter: r.Depth, Final: int(r.Final), Queue: int(r.Queue),
@@ -44,7 +44,7 @@ func spaceOf(b *sim.Bounds, r *search.Result) *report.Space {
 	return s
 }
 
-// cut is the reason why a search did not visit everything.
+// cut says why a search did not visit everything; "" if it did.
 func cut(r *search.Result) string {
 	left := fmt.Sprintf("%d states were seen and not gone on from, so that nothing is proved", r.Queue)
 	switch r.Stop {
@@ -63,8 +63,8 @@ func cut(r *search.Result) string {
 	return ""
 }
 
-// covered are the outcomes of operations and the broker's replies. yes are those that occurred in some execution, and no are
-// those that did not although they could be expected.
+// covered lists outcomes of operations and the broker's replies. yes are those that occurred in an execution. no are
+// those that did not occur although they were possible.
 func covered(b *sim.Bounds, c *search.Coverage) (yes, no []string) {
 	note := func(name string, seen bool) {
 		if seen {
@@ -98,7 +98,7 @@ func calls(b *sim.Bounds, op lock.Op) bool {
 	})
 }
 
-// endings are the outcomes that an operation may be expected to have.
+// endings returns the possible outcomes of an operation.
 func endings(b *sim.Bounds, op lock.Op) []search.Ending {
 	ok := search.Ending{Op: op, Result: lock.Done}
 	fail := func(why lock.Reason) search.Ending {

@@ -18,11 +18,11 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// holey is a semaphore that begins with slots 1 and 3.
+// holey is an initial set of slots with a gap: slots 1 and 3.
 const holey scenario.SlotSet = 1<<1 | 1<<3
 
-// TestStart: an exploration that begins with a hole blames no client for it, and blames a client that leaves another.
-// A counterexample keeps the hole, as its file does, and says so.
+// TestStart explores a semaphore that begins with a gap in its slots. The initial gap must violate nothing. An
+// administrator who adds the wrong slot must be found. The counterexample and its file must contain the gap.
 func TestStart(t *testing.T) {
 	x := explored(t, explore.Exploration{Workload: explore.Workload{Clients: 1, Rounds: 1, Start: holey, Calls: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}}})
 	if v, why := x.Report.Verdict(x.Report.Result(property.Linearizable)); v != report.Skipped {
@@ -57,7 +57,8 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// TestStartReduced: what is visited from holes with reductions has the verdicts of all that there is.
+// TestStartReduced checks that reductions do not change the verdicts for a semaphore that begins with a gap in its
+// slots.
 func TestStartReduced(t *testing.T) {
 	e := explore.Exploration{
 		Workload: explore.Workload{
@@ -79,7 +80,8 @@ func TestStartReduced(t *testing.T) {
 	t.Logf("%d of %d states; violated: %v", reduced.Search.States, all.Search.States, all.Search.Found.Names())
 }
 
-// TestStartDrawn: scenarios that begin with a hole are drawn so, and judged like an exploration.
+// TestStartDrawn checks that drawn scenarios can begin with a gap in the slots, and that they are judged as in an
+// exploration.
 func TestStartDrawn(t *testing.T) {
 	res, err := sample.Prove(t.Context(), sample.Config{Sampling: engine.Sampling{Seed: 1, Scenarios: 2000, Shape: sim.Shape{Start: holey}}})
 	if err != nil {
@@ -107,7 +109,8 @@ func TestStartDrawn(t *testing.T) {
 	}
 }
 
-// TestStartRefused: only a semaphore of this module begins with slots of one's choice.
+// TestStartRefused checks that initial slots are refused for a lock that is no semaphore, and that invalid texts are
+// refused.
 func TestStartRefused(t *testing.T) {
 	mutex := amqplock.References[1]
 	if _, err := explore.Run(t.Context(), explore.Exploration{Target: mutex, Workload: explore.Workload{Clients: 1, Rounds: 1, Start: holey}}); err == nil {

@@ -13,24 +13,24 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// unconfirmed are the options for a broker without confirms and transactions: nothing is published, slots are claimed unseen,
-// and verify declares the claim again.
+// unconfirmed are the options for a broker without confirms and transactions. Clients publish nothing, claim slots
+// without looking first, and verify by declaring the claim again.
 var unconfirmed = [][2]string{{"existence", amqplock.ByPassive}, {"confirm", amqplock.NoConfirms}, {"claim", amqplock.ClaimUnseen}, {"verify", amqplock.VerifyBoth}}
 
-// unconfirmedStates are the states of each reference with two clients and, where it is administered, one administrator and a
-// slot, by what may befall them.
+// unconfirmedStates are the expected numbers of states of each reference lock, by the fault that may occur. There are
+// two clients and, except for a mutex, one administrator and one slot.
 var unconfirmedStates = map[string]map[string]int{
 	"semaphore":        {"crash": 3585, "drop": 7936, "channel error": 7809, "lost reply": 11486, "restart": 5719, everyFault: 2367743},
 	"mutex":            {"crash": 33, "drop": 32, "channel error": 48, "lost reply": 32, "restart": 26, everyFault: 1131},
 	"persistent-mutex": {"crash": 3050, "drop": 4994, "channel error": 5285, "lost reply": 7342, "restart": 3093, everyFault: 1312993},
 }
 
-// dear are the properties that a lock without confirms does not promise: each taken slot breaks a channel, and so
-// does each missing one.
+// dear are the properties that a lock without confirms need not have. Each probe of a taken or missing slot closes a
+// channel, which costs a new one.
 var dear = []property.Property{property.CheapAcquire, property.CheapVerify}
 
-// TestExploreWithoutConfirms: the guidelines' locks keep their promises, other than low cost, on a broker without
-// confirms. Every execution of two clients and an administrator is visited, with a fault of each kind.
+// TestExploreWithoutConfirms explores the reference locks on a broker without confirms, with two clients, an
+// administrator and a fault of each kind. Only the properties in dear may be violated.
 func TestExploreWithoutConfirms(t *testing.T) {
 	faults := map[string]sim.FaultBounds{
 		"crash": {Crashes: 1, Late: true}, "drop": {Drops: 1}, "channel error": {ChannelErrors: 1}, "lost reply": {Lost: 1, Late: true}, "restart": {Restarts: 1},

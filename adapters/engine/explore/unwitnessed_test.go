@@ -11,8 +11,9 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// TestExploreJudgesUnwitnessed: a lock that is wrong in what it answers alone is not proved linearizable, nor does it pass in
-// random executions. Those that are not their own witness have to be judged by their history.
+// TestExploreJudgesUnwitnessed explores locks whose only bug is a wrong answer. The monitor cannot construct a
+// linearization of such an execution, so its history must be checked. Linearizability must be violated, both in an
+// exploration and in random executions.
 func TestExploreJudgesUnwitnessed(t *testing.T) {
 	for name, e := range map[string]explore.Exploration{
 		"first-slot-only": {Workload: explore.Workload{Clients: 2, Slots: 2, Calls: calls(call(lock.Acquire))}},
@@ -45,7 +46,8 @@ func TestExploreJudgesUnwitnessed(t *testing.T) {
 	}
 }
 
-// TestWalksJudgeUnwitnessed: random executions that are not their own witness pass where their histories are linearizable.
+// TestWalksJudgeUnwitnessed checks random executions for which the monitor constructs no linearization. Their histories
+// must be checked, so that linearizability is not undecided.
 func TestWalksJudgeUnwitnessed(t *testing.T) {
 	e := explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 2}, Walks: 200, Judging: engine.Judging{Properties: 1 << property.Linearizable}}
 	var err error

@@ -14,14 +14,14 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// absent is a persistent mutex: a queue, and an exclusive one for its holder. Whoever acquires one that is not there is given
-// the driver's error, or, if it is polite, told no.
+// absent is a persistent mutex: a durable queue, and an exclusive queue for its holder. An acquire of a mutex whose
+// queue does not exist returns the driver's error or, if polite is set, that the lock is not held.
 type absent struct {
 	conn   *amqp.Connection
 	polite bool
 }
 
-// ask does something on a channel of its own, and says with which code the broker refused it.
+// ask sends commands on a new channel. If the broker closes the channel, ask returns the reply code, for example 404.
 func (c *absent) ask(do func(ch *amqp.Channel) error) (code int, err error) {
 	ch, err := c.conn.Channel()
 	if err != nil {
@@ -80,7 +80,8 @@ func (c *absent) Count(context.Context, string) (int, error) {
 }
 func (c *absent) Close() error { return c.conn.Close() }
 
-// TestAbsent: the card says what an acquire has to answer that was answered with an error since there is no lock.
+// TestAbsent checks the advice in the report. If an acquire fails with an error because the lock does not exist, the
+// report says what acquire has to answer instead.
 func TestAbsent(t *testing.T) {
 	t.Parallel()
 	for _, polite := range []bool{false, true} {

@@ -17,8 +17,9 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
 )
 
-// counting is a semaphore whose holders consume one queue, as many as another queue has messages. Every slot is called 1. A
-// client has an exclusive queue while it counts them and becomes one. more is by how many too many it lets in.
+// counting is a semaphore without numbered slots; Acquire always returns slot 1. Each holder consumes from the queue
+// NAME.holders. The number of messages in NAME.size is the number of permits. An exclusive queue guards counting and
+// consuming. more is how many holders too many the lock admits; 0 is correct.
 type counting struct {
 	url  string
 	conn *amqp.Connection
@@ -26,7 +27,8 @@ type counting struct {
 	more int
 }
 
-// aside does something on a channel of its own, and gives the code with which the broker refuses that, 0 if it does not.
+// aside sends commands on a new channel. code is the reply code if the broker refuses them with 404 or 405, otherwise
+// 0.
 func (c *counting) aside(do func(*amqp.Channel) error) (code int, err error) {
 	if c.conn == nil || c.conn.IsClosed() {
 		c.held = nil
@@ -71,7 +73,7 @@ func (c *counting) guarded(name string, do func() error) error {
 	return err
 }
 
-// has is what a queue has: messages and consumers; none if it is not there.
+// has returns the numbers of messages and consumers of a queue; both are 0 if the queue does not exist.
 func (c *counting) has(queue string) (q amqp.Queue, err error) {
 	_, err = c.aside(func(ch *amqp.Channel) (err error) {
 		q, err = ch.QueueDeclarePassive(queue, true, false, false, false, nil)
@@ -112,7 +114,7 @@ func (c *counting) Verify(_ context.Context, name string, _ int) (bool, error) {
 
 func (c *counting) Release(context.Context, string, int) error {
 	if c.held != nil {
-		_ = c.held.Close() // it may be closed
+		_ = c.held.Close() // the channel may be closed already
 	}
 	c.held = nil
 	return nil
@@ -175,8 +177,8 @@ func (c *counting) Close() error {
 	return c.conn.Close()
 }
 
-// TestSlotsAlike: of a semaphore whose holders consume one queue the history decides, and which slot is whose is not asked where
-// all are called the same. One that lets in one too many is found out by that.
+// TestSlotsAlike checks a semaphore whose slots all have the same number. It is judged by its history, and who holds
+// which slot is not judged. A variant that admits one holder too many must violate limit-respected.
 func TestSlotsAlike(t *testing.T) {
 	t.Parallel()
 	for _, more := range []int{0, 1} {
@@ -194,8 +196,9 @@ func TestSlotsAlike(t *testing.T) {
 	}
 }
 
-// A client takes a message by a connection that dies, and the reply is lost. It takes another message by its next
-// connection, and is told of that one, while the broker has not noticed the end of the first connection.
+// TestPermitOfNextConnection loses a client's connection and reply while a message is being acquired. The client
+// acquires another message through a new connection, before the broker notices that the first one is lost. The lock
+// must not look wrong.
 func TestPermitOfNextConnection(t *testing.T) {
 	t.Parallel()
 	runner := runnerOf(t, lock.Semaphore, foreign.Timing{}, enginetest.Semaphore(semaphores.Account{Tokens: semaphores.Tokens{Alike: true}}))

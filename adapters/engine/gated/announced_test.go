@@ -9,7 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestAnnounced: what clients announce is judged on every server, unless somebody asked for other properties only.
+// TestAnnounced checks that properties which the clients' declarations require are judged on every server, unless the
+// run asks for certain properties only.
 func TestAnnounced(t *testing.T) {
 	announced := property.Set(0).With(property.FencingMonotone).With(property.LossTold).With(property.FreesAtOnce)
 	for _, server := range []string{AMQP, "redis"} {
@@ -27,7 +28,7 @@ func TestAnnounced(t *testing.T) {
 	}
 }
 
-// TestUnseen: a server whose contents are not seen shows no leftover, whatever acquires come to.
+// TestUnseen checks that properties which need the server's state are skipped if the server's state is not visible.
 func TestUnseen(t *testing.T) {
 	f := &sharedRun{Config: Config{Lock: Lock{Kind: lock.Mutex, On: Server{Kind: "tcp", Unseen: "what the server has is not seen"}}}}
 	f.about.Operations = lock.Mutex.Operations()

@@ -9,14 +9,14 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// mostComparedGated is the maximum number of executions per violated property that are minimised, to be compared with the
-// known violations.
+// mostComparedGated is the maximum number of executions per violated property that are minimised to compare them with
+// the known violations.
 const mostComparedGated = 4
 
-// later are the first executions, as they were recorded, that violate a property with a known violation.
+// later has, for each property with a known violation, the first recorded executions that violate it.
 type later [property.Most][]*finding
 
-// note adds finding d, unless enough earlier executions exist.
+// note adds finding d of property p, unless there are enough findings from earlier executions.
 func (l *later) note(known property.Set, p property.Property, d *finding) {
 	if !known.Has(p) {
 		return
@@ -26,7 +26,7 @@ func (l *later) note(known property.Set, p property.Property, d *finding) {
 	l[p] = all[:min(len(all), mostComparedGated)]
 }
 
-// another searches for an unknown violation if the one found is known.
+// another searches for an unknown violation if the violation that was found is known.
 func (s *shrinking) another() error {
 	p, first := s.property, s.findings[s.property]
 	if !s.labels.Knows(s.Known, p, first.trace) {
@@ -49,7 +49,7 @@ func (s *shrinking) another() error {
 	return s.trouble
 }
 
-// shows reports whether fresh clients reproduce an execution, and minimises it if they do.
+// shows reports whether fresh clients reproduce the violation of finding d. If so, it minimises the execution.
 func (s *shrinking) shows(d *finding) bool {
 	sc := sim.Replay(d.trace)
 	_, s.trouble = s.reproduce(s.ctx, s.time, &sc, property.Set(0).With(s.property), func(p property.Property, t *scenario.Trace, try int) {

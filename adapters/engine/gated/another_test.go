@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestKnownGivesWay: where the violation found first is known, a run shows another one of the same property, and what it
-// shows is known only after all that it compared are.
+// TestKnownGivesWay checks a run whose first violation is a known one. It must report an unknown violation of the same
+// property instead. It may report a known violation only if all executions that it compared show known ones.
 func TestKnownGivesWay(t *testing.T) {
 	target, err := engine.TargetNamed("locked-is-success")
 	if err != nil {

@@ -13,11 +13,11 @@ import (
 // longestName is the maximum length of a name that clients give themselves, in bytes.
 const longestName = 1000
 
-// mostTries is the maximum number of attempts of fresh clients that a part may claim.
+// mostTries is the maximum number of attempts to reproduce a violation that a part from elsewhere may claim.
 const mostTries = 1000
 
-// Check returns an error if a part that was read cannot be a result of [ProvePart] for these scenarios. A valid part may
-// still be untrue: only clients that carry the scenarios out again show that.
+// Check returns an error if a part from elsewhere cannot be a result of [ProvePart] for these scenarios. A part that
+// passes the check may still be false. Only running its scenarios again would show that.
 func (p *Part) Check(c Config, from, to int) error {
 	run, err := c.run()
 	if err != nil {
@@ -49,8 +49,8 @@ func (p *Part) Check(c Config, from, to int) error {
 	return nil
 }
 
-// check is the part of [Part.Check] for a finding of a property. A finding is invalid if its scenario is not drawn, its
-// execution can't be replayed, or it can't be written as a counterexample.
+// check checks a finding of property p in a part. A finding is invalid if its scenario is not among the part's, if its
+// execution does not show the violation, or if it cannot be written as a counterexample.
 func (d *finding) check(run *sharedRun, p property.Property, from, to, first int) error {
 	switch {
 	case first == 0 || d.scenario < first || d.scenario > to:
@@ -68,7 +68,7 @@ func (d *finding) check(run *sharedRun, p property.Property, from, to, first int
 	return err
 }
 
-// checkAbout checks what clients declare about themselves.
+// checkAbout returns an error if what clients declare about themselves is impossible.
 func checkAbout(a *foreign.About) error {
 	if len(a.Name) > longestName || len(a.Locks) > longestName || len(a.Operations) > longestName {
 		return fmt.Errorf("its clients call themselves something of %d bytes, with %d locks and %d operations", len(a.Name), len(a.Locks), len(a.Operations))
@@ -81,10 +81,11 @@ func checkAbout(a *foreign.About) error {
 	return nil
 }
 
-// Again repeats the findings of a part that the clients of this run have not shown to it, each in its scenario. It omits
-// properties that before has reproduced, as a run reports the first violation that is seen. A reproduced finding replaces
-// the one that was read; any other is from then on a suspicion. If run is false, no clients may be started, and all findings
-// are suspicions. Again returns the suspected properties.
+// Again repeats the reproduced findings of a part that comes from elsewhere, each in its scenario, with this run's
+// clients. It skips properties that before has already reproduced, because a run reports the first violation of a
+// property. A finding that is reproduced replaces the one in the part. Any other finding is only suspected from then
+// on. If run is false, Again starts no clients, and all these findings are only suspected. It returns the properties
+// that are only suspected.
 func (p *Part) Again(ctx context.Context, c Config, before *Part, run bool) (suspected property.Set, err error) {
 	for i, d := range p.findings {
 		q := property.Property(i)

@@ -19,18 +19,18 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
 )
 
-// designed is a semaphore of some design, in Go.
+// designed is a semaphore in Go, correct or with a bug.
 type designed struct {
 	name   string
 	new    func(ctx context.Context, url string) (inprocess.Lock, error)
-	breaks property.Set // that a wrong one is to violate first, any of these; nil is whatever safety or recovery says
-	// demands are the promises of its contract.
+	breaks property.Set // properties of which a wrong design must violate one; 0 means any of safety or recovery
+	// demands are the promises that the design's contract demands.
 	demands property.Set
-	late    bool // it takes long until a wrong one is found out, and another has a bug of the same kind
-	rare    bool // it takes a hundred executions and more: -every-bug has it, and -needed counts them
+	late    bool // finding the bug takes long; -short skips it, because another design has a similar bug
+	rare    bool // finding the bug takes over a hundred executions; only -every-bug tests it
 }
 
-// guided is the guidelines' semaphore with queues of other names.
+// guided starts clients of the guidelines' semaphore. a and b are the formats of its queues' names.
 func guided(a, b string, bug amqplocks.Bug) func(context.Context, string) (inprocess.Lock, error) {
 	return func(ctx context.Context, url string) (inprocess.Lock, error) {
 		c, err := amqplocks.NewNamed(ctx, url, amqplocks.Naming{A: a, B: b}, bug)
@@ -38,7 +38,8 @@ func guided(a, b string, bug amqplocks.Bug) func(context.Context, string) (inpro
 	}
 }
 
-// called is the same with the lock's name in them as something writes it.
+// called starts clients of the guidelines' semaphore that write the lock's name in another form, for example in lower
+// case.
 func called(write func(string) string) func(context.Context, string) (inprocess.Lock, error) {
 	return func(ctx context.Context, url string) (inprocess.Lock, error) {
 		c, err := amqplocks.NewNamed(ctx, url, amqplocks.Naming{A: "lock:%[1]s:%[2]d", B: "holder:%[1]s:%[2]d"}, amqplocks.NoBug)
@@ -46,7 +47,7 @@ func called(write func(string) string) func(context.Context, string) (inprocess.
 	}
 }
 
-// renaming calls all otherwise.
+// renaming is a client that passes the lock's name through write in every operation.
 type renaming struct {
 	inner enginetest.Certain
 	write func(string) string
@@ -89,7 +90,7 @@ var rightSemaphores = []designed{
 	{name: "consumers with limits, no slots", new: enginetest.Semaphore(semaphores.Counted{})},
 }
 
-// account has messages that are all alike.
+// account returns a with messages that are all alike.
 func account(a semaphores.Account) semaphores.Account {
 	a.Alike = true
 	return a
@@ -142,7 +143,8 @@ func (d *designed) prove(t *testing.T, on gated.Server, scenarios int, until pro
 	return res
 }
 
-// A library may write names in lower case: locks whose names have capitals are known by their queues as well.
+// TestLowerCase checks a library that writes lock names in lower case. The gate must recognise the queues of a lock
+// whose name has capitals.
 func TestLowerCase(t *testing.T) {
 	t.Parallel()
 	runner := runnerOf(t, lock.Semaphore, foreign.Timing{}, called(strings.ToLower))
@@ -155,8 +157,8 @@ func TestLowerCase(t *testing.T) {
 	}
 }
 
-// Semaphores of several designs and with queues of any name are accused of nothing while they are right, and judged by
-// what the broker has of them.
+// TestRightSemaphores checks that correct semaphores of several designs, with queues of any name, violate no property.
+// Mutual exclusion and progress must have been judged.
 func TestRightSemaphores(t *testing.T) {
 	t.Parallel()
 	for _, d := range rightSemaphores {
@@ -183,7 +185,8 @@ func (d *designed) holds(t *testing.T, on gated.Server, scenarios int) {
 	judged(t, res, property.MutualExclusion, property.Progress)
 }
 
-// Wrong ones are found out, by what names their bug, in an execution that replays.
+// TestWrongSemaphores checks that the bug of each wrong semaphore is found. The counterexample must violate a property
+// that fits the bug, and must replay.
 func TestWrongSemaphores(t *testing.T) {
 	t.Parallel()
 	for _, d := range wrongSemaphores {

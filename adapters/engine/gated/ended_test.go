@@ -7,7 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Clients that end by themselves now and then do not end a run: other bugs may be behind that one. Those that always do, end it soon.
+// TestEnded checks when a run stops because its clients end by themselves. Clients that sometimes end do not stop the
+// run, because it may find other bugs. Clients that end in nearly every execution stop it soon.
 func TestEnded(t *testing.T) {
 	for _, c := range []struct {
 		died, executions int
@@ -21,8 +22,8 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// A run that was ended for that stays ended when the executions under way have ended, and so does a campaign that includes
-// the run.
+// TestStaysEnded checks that a run which stopped because its clients ended stays stopped while its last executions
+// complete. A campaign that contains the run must be stopped as well.
 func TestStaysEnded(t *testing.T) {
 	var run sharedRun
 	for i := range someCrashes + 5 {

@@ -21,7 +21,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// complaining is a reference semaphore whose clients report that an acquire has failed when they hold the slot.
+// complaining is the reference semaphore with a bug: clients report that an acquire failed although they hold the slot.
 type complaining struct{ foreign.Starter }
 
 func (s complaining) Start(ctx context.Context, number int) (foreign.Client, error) {
@@ -34,7 +34,7 @@ type complainer struct {
 	said string
 }
 
-// breaking has its clients break the protocol from some moment on.
+// breaking starts clients that break the protocol once broken is set.
 type breaking struct {
 	foreign.Starter
 	broken *atomic.Bool
@@ -59,7 +59,7 @@ func (c breaker) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 	return c.Client.Call(ctx, op, p)
 }
 
-// TestFoundBeforeError: a run that ends with an error still reports the violations that it found before.
+// TestFoundBeforeError checks that a run which ends with an error still reports the violations found before.
 func TestFoundBeforeError(t *testing.T) {
 	t.Parallel()
 	target := amqplock.References[0]
@@ -95,8 +95,8 @@ func (c *complainer) Call(ctx context.Context, op lock.Op, p foreign.Params) (lo
 
 func (c *complainer) Explanation() string { return c.said }
 
-// TestErrorsAreShown: what a target says of a call that failed is on the card, in the diagram, in every file, and harms
-// neither a terminal nor a page.
+// TestErrorsAreShown checks that the error text of a failed operation appears in the report, in the diagram and in
+// every file. Escape sequences and tags in the text must be harmless.
 func TestErrorsAreShown(t *testing.T) {
 	t.Parallel()
 	target := amqplock.References[0]
@@ -144,7 +144,7 @@ func TestErrorsAreShown(t *testing.T) {
 	}
 }
 
-// excusing is a lock whose clients report an error that had no effect where others are told that the lock is full.
+// excusing is a lock whose clients never say that the lock is full: they report an error without effect instead.
 type excusing struct{ foreign.Starter }
 
 func (s excusing) Start(ctx context.Context, number int) (foreign.Client, error) {
@@ -162,7 +162,7 @@ func (c excuser) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 	return r, err
 }
 
-// idle is a lock whose clients report an error that had no effect, whatever they are asked for.
+// idle is a lock whose clients answer every acquire with an error without effect.
 type idle struct{ foreign.Starter }
 
 func (s idle) Start(ctx context.Context, number int) (foreign.Client, error) {
@@ -179,8 +179,8 @@ func (c idler) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Res
 	return c.Client.Call(ctx, op, p)
 }
 
-// TestErrorIsNotFull: an acquire that failed without effect does not say that the lock is full. At rest it has to be granted,
-// though.
+// TestErrorIsNotFull checks acquires that fail without effect. Such a failure does not claim that the lock is full. In
+// the audit, however, an acquire must be granted.
 func TestErrorIsNotFull(t *testing.T) {
 	t.Parallel()
 	for _, target := range []*lock.Target{amqplock.References[0], amqplock.References[1]} {
@@ -202,7 +202,8 @@ func TestErrorIsNotFull(t *testing.T) {
 	}
 }
 
-// TestSetupFails: a client that cannot be started is called what it is for, where it has no number of its own.
+// TestSetupFails checks the error for a setup client that cannot be started. The client has no number, so the error
+// must say what it is for.
 func TestSetupFails(t *testing.T) {
 	_, err := gated.Prove(t.Context(), gated.Config{Lock: gated.Lock{Starter: &subprocess.Starter{Command: "exit 3"}, Kind: lock.Mutex}, Sampling: engine.Sampling{Scenarios: 1}})
 	if err == nil || !strings.Contains(err.Error(), "the client that sets up and audits: c0") || strings.Contains(err.Error(), "client 0") {

@@ -16,12 +16,13 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Processes take long to start. Some bugs of each language show that what its driver does gets through the gate; the example
-// in Go has the others' designs.
+// everyBug tests every bug of the examples in other languages. Without it only some bugs are tested, to show that each
+// language's driver works behind the gate, because processes take long to start. The example in Go covers the designs.
 var everyBug = flag.Bool("every-bug", false, "look for every bug of the examples in other languages, and give right locks several times as many scenarios")
 
-// Locks in several languages run unchanged on the simulated broker and on a real RabbitMQ behind the gate. The correct ones
-// hold. Each wrong one violates the property that its bug breaks, in an execution that replays.
+// TestExamples runs locks in several languages, unchanged, on the simulated broker and on a real RabbitMQ behind the
+// gate. The correct ones must violate nothing. Each wrong one must violate the property that its bug breaks, in an
+// execution that replays.
 func TestExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the examples in several languages")
@@ -48,7 +49,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestExamplesOnRedis: likewise, locks by leases on redis-servers of our own.
+// TestExamplesOnRedis does the same as TestExamples for locks with leases, on Redis servers started for the test.
 func TestExamplesOnRedis(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the examples in several languages")
@@ -85,8 +86,8 @@ func check(t *testing.T, e *enginetest.Example) {
 	}
 }
 
-// repeats plays scenarios twice, with different clients and the other way round: what was played before makes no
-// difference.
+// repeats runs scenarios twice, with different clients and in reverse order. Earlier scenarios must not change an
+// execution.
 func repeats(t *testing.T, e *enginetest.Example) {
 	if e.Slow && !*everyBug {
 		t.Skip("skipped: its processes take long to start, and those of others show it; -every-bug has it")
@@ -133,8 +134,8 @@ func holds(t *testing.T, e *enginetest.Example, on gated.Server, n int) {
 	}
 }
 
-// violates judges the example with a bug. On the simulated broker that is done twice for one that needs no processes:
-// one seed gives one counterexample. For the others a test checks that without judging them, which is quicker.
+// violates checks that an example with a bug violates the property. On the simulated broker it runs an example in Go
+// twice: one seed must give one counterexample. For programs the test repeats checks this faster.
 func violates(t *testing.T, e *enginetest.Example, on gated.Server, bug string, property property.Property) {
 	found := Counterexample(t, e, on, bug, property)
 	if on.Shared || e.Command != "" {
@@ -145,7 +146,8 @@ func violates(t *testing.T, e *enginetest.Example, on gated.Server, bug string, 
 	}
 }
 
-// Counterexample looks for one, and draws what its replay comes to, which must violate the property again.
+// Counterexample finds a counterexample of p, replays it, and returns a drawing of the replay. The replay must violate
+// p again.
 func Counterexample(t *testing.T, e *enginetest.Example, on gated.Server, bug string, p property.Property) string {
 	res := e.Prove(t, on, bug, 400, property.Set(0).With(p))
 	found := enginetest.CounterexampleOf(t, res, p)

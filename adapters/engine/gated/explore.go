@@ -22,40 +22,39 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// ExploreConfig says which lock to explore, and which executions. Starter, Rounds, and Clients or Admins are required; the
-// server is one of ours. Operations that the target does not offer are omitted, and restarts are not among the faults.
-// Violations of custom properties are found, but such properties are never proved.
+// ExploreConfig says which lock to explore, and which executions. Starter, Rounds, and Clients or Admins are required.
+// The server is started by lockproof. Operations that the target does not offer are omitted. Restarts are not supported
+// as faults. Violations of custom properties are found, but custom properties are never proved.
 type ExploreConfig struct {
 	Lock
 	explore.Workload
 	engine.Judging
-	// Preemptions is the maximum number of switches away from a client that could go on. nil is unbounded; then one
-	// execution of each equivalence class is visited.
+	// Preemptions is the maximum number of switches away from a client that could continue. nil means no limit; then
+	// one execution of each equivalence class is visited.
 	Preemptions *int
-	// Executions is the maximum number of executions; 0 is [DefaultExecutions].
+	// Executions is the maximum number of executions; 0 means [DefaultExecutions].
 	Executions int
-	// First ends the exploration at the first execution that violates something.
+	// First ends the exploration at the first execution that violates a property.
 	First bool
-	// Found is called with violations; see [Config.Found].
+	// Found is called with each violation; see [Config.Found].
 	Found func(*histories.Counterexample)
 	// Progress is called after every execution. It may be nil.
 	Progress func(engine.Progress)
 }
 
-// DefaultExecutions is the default of [ExploreConfig.Executions].
+// DefaultExecutions is the default maximum number of executions of an exploration.
 const DefaultExecutions = 10_000
 
-// Explore visits the orders in which the commands of external clients can reach the simulated broker, one execution per
-// equivalence class (dynamic partial order reduction), and judges each. States of clients are not stored: each execution is
-// run from its beginning.
+// Explore visits the orders in which the commands of external clients can reach the server, and judges each. It visits
+// one execution per equivalence class (dynamic partial order reduction). Clients' states cannot be stored, so each
+// execution runs from its beginning.
 //
-// A property that holds in all executions is proved if the report's Runs is complete; otherwise it has passed. The proof is
-// for this workload, with the faults at every place, and for clients that do the same whenever they are told the same. A
-// client that deviates is noticed only if an execution begins like an earlier one. Clients that can wait for a lock are
-// never asked to wait: the report's Runs says so.
+// A property that holds in all executions is proved if the report's Runs is complete; otherwise it has passed. The
+// proof holds for this workload, with a fault at any step, and for deterministic clients: those that do the same
+// whenever they receive the same replies. A client that is not deterministic is noticed only if an execution begins
+// like an earlier one. Clients that can wait for a lock are never asked to wait; the report's Runs says so.
 //
-// The error is for a run that could not be carried out: the configuration is invalid, or a client can't be started or breaks
-// the protocol.
+// It returns an error if the configuration is invalid, or if a client cannot be started or breaks the protocol.
 func Explore(ctx context.Context, c ExploreConfig) (_ *engine.Result, err error) {
 	e := c.exploration()
 	bounds, err := e.Bounds()
@@ -117,14 +116,14 @@ func (c *ExploreConfig) check() error {
 	return nil
 }
 
-// exploration is the same configuration for a target of ours of the same type.
+// exploration returns the same configuration for a reference lock of this module with the same type.
 func (c *ExploreConfig) exploration() explore.Exploration {
 	return explore.Exploration{
 		Target: engine.Reference(c.Kind), Workload: c.Workload, Judging: engine.Judging{FailedAcquire: c.FailedAcquire},
 	}
 }
 
-// config is the configuration of the run that carries out the executions.
+// config returns the configuration of the run that executes the explored orders.
 func (c *ExploreConfig) config() Config {
 	out := Config{
 		Lock: c.Lock, Judging: c.Judging, Found: c.Found, Progress: c.Progress,
@@ -142,14 +141,14 @@ type exploringRun struct {
 	sharedRun
 	runs    *orders.Exploration
 	options orders.Options
-	extends bool // a client extends a lease
-	audited int  // number of audited executions
+	extends bool // some client extends a lease
+	audited int  // number of executions whose end was audited
 }
 
-// errEnough ends an exploration without an error for the caller.
+// errEnough stops an exploration at the first violation. It is not returned to the caller.
 var errEnough = errors.New("enough was seen")
 
-// visit visits the executions of a scenario, and minimises the violating ones.
+// visit runs the explored executions of a scenario, and minimises those that violate a property.
 func (f *exploringRun) visit(ctx context.Context, w *worker, sc scenario.Scenario) (err error) {
 	f.runs, err = w.runner.Explore(ctx, sc, f.options, func(x *foreign.Execution) error {
 		if x.Audited {
@@ -171,11 +170,11 @@ func (f *exploringRun) visit(ctx context.Context, w *worker, sc scenario.Scenari
 	if err != nil {
 		return err
 	}
-	w.meet() // whether clients share a connection may be known only after a run
+	w.meet() // a run may have shown that clients share a connection
 	return f.shrink(ctx, []*worker{w})
 }
 
-// report reports the result of the exploration.
+// report creates the report about the exploration.
 func (f *exploringRun) report() *report.Report {
 	r := f.sharedRun.report()
 	r.Mode = report.Visited
@@ -188,8 +187,9 @@ func (f *exploringRun) report() *report.Report {
 	return r
 }
 
-// notExplored are the features of the target's clients that an exploration does not use. They do not wait for a lock, as the
-// end of a waiting time is no step of an exploration; they take only shares of one; and they do not extend leases.
+// notExplored lists the features of the clients that the exploration did not use. Clients do not wait for a lock,
+// because the end of a waiting time is not a step of an exploration. They acquire one permit, not several, and not for
+// reading. They extend leases only if their calls contain it.
 func (f *exploringRun) notExplored() []string {
 	var left []string
 	for _, one := range []struct {
@@ -209,7 +209,8 @@ func (f *exploringRun) notExplored() []string {
 	return left
 }
 
-// bounds describes what was visited, and what that covers if the visit is complete.
+// bounds describes the configuration that was explored. If the exploration is complete, it also says which orders this
+// covers.
 func (f *exploringRun) bounds(e *explore.Exploration, sc *scenario.Scenario) string {
 	calls := workload(sc)
 	if left := f.notExplored(); left != nil {
@@ -227,7 +228,7 @@ func (f *exploringRun) bounds(e *explore.Exploration, sc *scenario.Scenario) str
 	return said + orders + everyFault(f.options.Faults)
 }
 
-// times is a number of times in words.
+// times is n as "once" or "n times".
 func times(n int) string {
 	if n == 1 {
 		return "once"
@@ -259,7 +260,7 @@ func everyFault(f sim.FaultBounds) string {
 	return said
 }
 
-// workload describes the calls of clients and administrators.
+// workload describes the calls of each client and administrator.
 func workload(sc *scenario.Scenario) string {
 	var calls []string
 	for i, c := range sc.Clients {

@@ -22,7 +22,7 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
-// machines are clients that are a target of ours.
+// machines returns clients that execute a target of this module.
 func machines(t *testing.T, name string) (foreign.Starter, lock.Kind) {
 	t.Helper()
 	target, err := engine.TargetNamed(name)
@@ -41,7 +41,7 @@ func exploreExternal(t *testing.T, ctx context.Context, c gated.ExploreConfig) *
 	return res
 }
 
-// withVerdict are the names of the properties with a verdict.
+// withVerdict returns the names of the properties with this verdict.
 func withVerdict(r *report.Report, want report.Verdict) string {
 	var names []string
 	for i := range r.Properties {
@@ -52,8 +52,8 @@ func withVerdict(r *report.Report, want report.Verdict) string {
 	return strings.Join(names, " ")
 }
 
-// TestExploreExternal: a complete exploration proves properties, within bounds that the report names. It does not prove
-// properties that show only after a fault, nor those of cost. The number of executions is what it was.
+// TestExploreExternal checks that a complete exploration proves properties within bounds that the report names.
+// Properties that only a fault can violate, and those of cost, are not proved. The number of executions is pinned.
 func TestExploreExternal(t *testing.T) {
 	t.Parallel()
 	for _, k := range []struct {
@@ -68,7 +68,7 @@ func TestExploreExternal(t *testing.T) {
 		{"persistent-mutex", 2, 1, 0, 38, "mutual-exclusion linearizable no-phantom-slot exact-count removal-drains effective-release no-leak progress minimal-driver no-crash"},
 	} {
 		if testing.Short() && k.runs > 100 {
-			continue // it takes a second
+			continue // skips an exploration that takes a second
 		}
 		starter, kind := machines(t, k.target)
 		res := exploreExternal(t, t.Context(), gated.ExploreConfig{
@@ -87,7 +87,7 @@ func TestExploreExternal(t *testing.T) {
 	}
 }
 
-// TestExploreExternalBound: an exploration that ends early proves nothing, and says why.
+// TestExploreExternalBound checks that an exploration which ends early proves nothing and says why.
 func TestExploreExternalBound(t *testing.T) {
 	t.Parallel()
 	starter, kind := machines(t, "semaphore")
@@ -110,8 +110,8 @@ func TestExploreExternalBound(t *testing.T) {
 	}
 }
 
-// TestExploreExternalWaits: of clients that can wait for a lock, the verdicts, the card and the documents say that this was
-// not explored; of others they do not.
+// TestExploreExternalWaits checks clients that can wait for a lock. The verdicts and every format of the report must
+// say that waiting was not explored. For other clients they must not.
 func TestExploreExternalWaits(t *testing.T) {
 	const left = "acquires that wait with a deadline"
 	for _, waits := range []bool{false, true} {
@@ -141,15 +141,16 @@ func TestExploreExternalWaits(t *testing.T) {
 	}
 }
 
-// TestExploreExternalFinds: what an order of commands violates is found, in an execution that replays.
+// TestExploreExternalFinds checks that violations which need a certain order of commands are found, and that their
+// executions replay.
 func TestExploreExternalFinds(t *testing.T) {
 	t.Parallel()
 	for name, property := range map[string]property.Property{
 		"locked-is-success": property.MutualExclusion, "release-forgets": property.EffectiveRelease,
-		"probe-is-claim": property.LimitRespected, // slots that are all the same have no numbers
+		"probe-is-claim": property.LimitRespected, // with identical slots only the number of holders can be wrong
 	} {
 		if testing.Short() && name == "probe-is-claim" {
-			continue // it takes a second, and another loses mutual exclusion
+			continue // skips an exploration that takes a second
 		}
 		starter, kind := machines(t, name)
 		res := exploreExternal(t, t.Context(), gated.ExploreConfig{Lock: gated.Lock{Starter: starter, Kind: kind}, Workload: explore.Workload{Clients: 2, Rounds: 1, Slots: 1}})
@@ -157,7 +158,7 @@ func TestExploreExternalFinds(t *testing.T) {
 	}
 }
 
-// replays demands that a property is violated, by a counterexample that violates it again.
+// replays checks that the result has a counterexample of the property, and that its replay violates the property again.
 func replays(t *testing.T, res *engine.Result, property property.Property, starter foreign.Starter) {
 	t.Helper()
 	r, err := gated.Replay(t.Context(), enginetest.CounterexampleOf(t, res, property), starter, gated.Server{})
@@ -169,8 +170,8 @@ func replays(t *testing.T, res *engine.Result, property property.Property, start
 	}
 }
 
-// TestExploreExternalFaults: what every single crash, or a dropped connection, does to two clients is proved, and said; with
-// a bound on preemptions, that is said. A violation that a fault brings about replays.
+// TestExploreExternalFaults explores two clients with a crash or a dropped connection. The report must name the faults,
+// and a bound on preemptions. A violation that needs a fault must replay.
 func TestExploreExternalFaults(t *testing.T) {
 	t.Parallel()
 	starter, kind := machines(t, "mutex")
@@ -197,7 +198,7 @@ func TestExploreExternalFaults(t *testing.T) {
 	replays(t, res, property.MutualExclusion, starter)
 }
 
-// TestExploreExternalRefuses: a configuration that makes no sense is refused before a client is started.
+// TestExploreExternalRefuses checks that an invalid configuration is refused before a client is started.
 func TestExploreExternalRefuses(t *testing.T) {
 	starter, _ := machines(t, "semaphore")
 	for says, c := range map[string]gated.ExploreConfig{
@@ -216,8 +217,8 @@ func TestExploreExternalRefuses(t *testing.T) {
 	}
 }
 
-// TestExploreExample visits the example in Python: correct, every property that two clients of one slot can show
-// is proved; with a bug, mutual exclusion is lost in an execution that replays.
+// TestExploreExample explores the example in Python. If it is correct, mutual exclusion and other properties are
+// proved. With a bug, mutual exclusion is violated in an execution that replays.
 func TestExploreExample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the examples in several languages")

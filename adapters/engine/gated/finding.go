@@ -9,43 +9,43 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// A violation is at first a suspicion: clients that are used for several executions may carry state from one into the next.
-// A violation counts once fresh clients have carried out the same execution and violated the same property.
+// A violation is a suspicion at first, because clients that run several executions may carry state from one into the
+// next. It counts as a violation when fresh clients have run the same execution and violated the same property.
 
 const (
-	// reproductions is the maximum number of attempts of fresh clients to reproduce a violation: if it depends on what no
-	// schedule decides, one attempt may not suffice.
+	// reproductions is the maximum number of attempts of fresh clients to reproduce a violation. One attempt may fail
+	// if the violation depends on timing that no schedule controls.
 	reproductions = 5
-	// recordings is the maximum number of violating executions per property that fresh clients try to reproduce while none
-	// is reproduced. An execution that was recorded with fresh clients is tried in any case.
+	// recordings is the maximum number of violating executions per property that fresh clients try to reproduce while
+	// none has been reproduced. An execution that was recorded with fresh clients is always tried.
 	recordings = 3
-	// renewals is the maximum number of executions of a run that have fresh clients, which take many times as long.
-	// Executions have fresh clients after clients were seen to carry state from one execution into the next.
+	// renewals is the maximum number of executions of a run that start with fresh clients, which takes many times as
+	// long. A run does so after it has seen that clients carry state from one execution into the next.
 	renewals = 100
 )
 
-// finding is what is known of a violated property.
+// finding is a violation of a property, with its execution.
 type finding struct {
-	scenario int // number of the execution that showed it, from 1
-	// trace is the execution of fresh clients or, if they did not reproduce the violation, the recorded execution.
+	scenario int // number of the execution that first showed the violation, from 1
+	// trace is the execution of fresh clients. If they did not reproduce the violation, it is the recorded execution.
 	trace *scenario.Trace
 	tries histories.Tries
 }
 
-// recorded is a finding that fresh clients did not reproduce in a number of tries.
+// recorded returns a finding that fresh clients did not reproduce in the given number of tries.
 func recorded(scenario int, t *scenario.Trace, tries int) *finding {
 	return &finding{scenario, t, histories.Tries{Of: tries}}
 }
 
-// reproduced is a finding that fresh clients have reproduced at the given try.
+// reproduced returns a finding that fresh clients reproduced at the given try.
 func reproduced(scenario int, t *scenario.Trace, try int) *finding {
 	return &finding{scenario, t, histories.Tries{Shown: 1, Of: try}}
 }
 
 func (d *finding) suspected() bool { return d.tries.Shown == 0 }
 
-// betters reports whether finding d is preferable to other: reproduced ones come first, then earlier ones, then smaller
-// ones.
+// betters reports whether finding d is better than other. A reproduced finding is better than a suspicion, then an
+// earlier one is better than a later one, then a smaller one is better.
 func (d *finding) betters(other *finding) bool {
 	switch {
 	case other == nil || d.suspected() != other.suspected():
@@ -58,15 +58,15 @@ func (d *finding) betters(other *finding) bool {
 	return d.trace.Scheduled() <= other.trace.Scheduled()
 }
 
-// found is the finding in the form for a report.
+// found returns the finding for a report.
 func (d *finding) found(p property.Property) *report.Found {
 	out := engine.FoundIn(d.trace, p)
 	out.Scenario, out.Suspected, out.Tries = d.scenario, d.suspected(), d.tries
 	return out
 }
 
-// record adds the violations of the i-th execution, as it was recorded. It returns the properties that fresh clients must
-// reproduce: those that no earlier execution has reproduced. fresh says that the execution had fresh clients.
+// record adds the violations of the i-th execution as suspicions. It returns the properties that fresh clients must now
+// reproduce: those that no earlier execution has reproduced. fresh says that the execution itself had fresh clients.
 func (f *sharedRun) record(i int, x *foreign.Execution, fresh bool) (open property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -85,7 +85,7 @@ func (f *sharedRun) record(i int, x *foreign.Execution, fresh bool) (open proper
 	return open
 }
 
-// keep stores a finding, if it is better than the present one, and reports it.
+// keep stores a finding if it is better than the present one, and reports it.
 func (f *sharedRun) keep(p property.Property, d *finding) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +106,8 @@ func (f *sharedRun) keepLocked(p property.Property, d *finding) {
 	}
 }
 
-// shrinkable are the properties whose executions are minimised: the reproduced ones. mu is held.
+// shrinkable returns the properties whose executions are to be minimised: those with a reproduced violation. mu is
+// held.
 func (f *sharedRun) shrinkable() (set property.Set) {
 	for p, d := range f.findings {
 		if p := property.Property(p); d != nil && !d.suspected() && f.wanted().Has(p) {

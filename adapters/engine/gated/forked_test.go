@@ -13,15 +13,15 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// withoutFork runs a program in Python as where a process can't fork.
+// withoutFork runs a Python program as on a system where processes cannot fork.
 const withoutFork = `exec /usr/bin/python3 -c '
 import os, runpy, sys
 del os.fork
 sys.path[0] = os.path.dirname(sys.argv[1])
 runpy.run_path(sys.argv.pop(1), run_name="__main__")' %s`
 
-// TestForkedAlike: a run comes to the same whether clients are forked or started, and whether more workers begin or one plays
-// all.
+// TestForkedAlike checks that the report is the same whether clients are forked or started anew, and whatever the
+// number of workers.
 func TestForkedAlike(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the examples in several languages")
@@ -34,9 +34,10 @@ func TestForkedAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	card := func(s foreign.Starter, workers, more int) string {
-		c := gated.Config{Lock: gated.Lock{Starter: s}, Sampling: engine.Sampling{Seed: 1, Scenarios: 60, Workers: workers}, More: more} // these clients have no clock
+		// These clients do not read a clock.
+		c := gated.Config{Lock: gated.Lock{Starter: s}, Sampling: engine.Sampling{Seed: 1, Scenarios: 60, Workers: workers}, More: more}
 		for _, p := range []property.Property{property.MutualExclusion, property.Linearizable, property.NoLeak, property.Progress} {
-			c.Properties = c.Properties.With(p) // what costs is measured by a clock
+			c.Properties = c.Properties.With(p) // only properties without cost: costs depend on the clock
 		}
 		res, err := gated.Prove(t.Context(), c)
 		if err != nil {
@@ -46,7 +47,7 @@ func TestForkedAlike(t *testing.T) {
 			t.Errorf("a right lock is accused of %v", res.Traces)
 		}
 		res.Report.Uncontrolled = nil
-		res.Report.Steps = 0 // a client that is slow to notice that its connection is lost tries once more
+		res.Report.Steps = 0 // a client that is slow to notice a lost connection makes one more attempt
 		return enginetest.Card(t, res)
 	}
 	started := card(&subprocess.Starter{Command: fmt.Sprintf(withoutFork, filepath.Join(dir, "adapter.py")), Stderr: t.Output()}, 1, 0)

@@ -21,11 +21,11 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// degrading is a reference semaphore whose clients go wrong after some use: an acquire is then answered with slot 1, and
-// nothing is sent.
+// degrading is the reference semaphore with clients that fail after some use. From then on, a client answers every
+// acquire with slot 1 without sending anything.
 type degrading struct {
 	foreign.Starter
-	// spoils reports whether a client goes wrong, and stays so, after a number of calls and the last one's result.
+	// spoils reports whether a client fails from now on, after this number of acquires and the result of the last one.
 	spoils func(calls int, last lock.Result) bool
 }
 
@@ -51,7 +51,7 @@ func (c *degradingClient) Call(ctx context.Context, op lock.Op, p foreign.Params
 		return lock.Result{Outcome: lock.Done, Held: true, Slot: 1}, nil
 	}
 	r, err := c.Client.Call(ctx, op, p)
-	if op == lock.Acquire && !strings.Contains(p.Name, "warm") { // that is no part of an execution
+	if op == lock.Acquire && !strings.Contains(p.Name, "warm") { // acquires for warming up belong to no execution
 		c.calls++
 		c.spoilt = c.spoilt || c.degrading.spoils(c.calls, r)
 	}
@@ -69,8 +69,8 @@ func proveWith(t *testing.T, c gated.Config) *engine.Result {
 	return res
 }
 
-// TestSuspected: what clients do only because of executions before is not called a violation. It is shown as it was
-// recorded, with how often fresh clients were asked.
+// TestSuspected checks violations that clients show only because of earlier executions. They must be reported as
+// suspected, with the recorded execution and the number of attempts of fresh clients.
 func TestSuspected(t *testing.T) {
 	t.Parallel()
 	starter := degradingSemaphore(func(calls int, _ lock.Result) bool { return calls > 12 })
@@ -96,8 +96,8 @@ func TestSuspected(t *testing.T) {
 	}
 }
 
-// TestShrinkWithFreshClients: where what one execution leaves behind makes the next go wrong in a step, the
-// counterexample has all that it takes, and replays.
+// TestShrinkWithFreshClients checks clients that carry state from one execution into the next. Minimisation must keep
+// every step that fresh clients need for the violation, and the counterexample must replay.
 func TestShrinkWithFreshClients(t *testing.T) {
 	t.Parallel()
 	starter := degradingSemaphore(func(_ int, last lock.Result) bool { return full(last) })
@@ -109,14 +109,14 @@ func TestShrinkWithFreshClients(t *testing.T) {
 	for _, c := range ce.Scenario.Clients {
 		called += len(c.Ops)
 	}
-	if called < 3 { // one holds it, another finds it taken, and acquires once more
+	if called < 3 { // the violation needs three: one client holds the slot, another is refused, and then acquires again
 		t.Errorf("%d calls in %d steps:\n%s", called, len(ce.Scenario.Schedule.Actions), strings.Join(ce.Transcript, "\n"))
 	}
 	replayAll(t, res, starter)
 }
 
-// replayAll demands of the counterexamples of a result that fresh clients show them again, unless they are called
-// suspected, and that something is said of each. It gives how many there are, and how many are suspected.
+// replayAll checks the counterexamples of a result: fresh clients must show the violation again, unless it is only
+// suspected. It returns the number of counterexamples, and how many are only suspected.
 func replayAll(t *testing.T, res *engine.Result, starter foreign.Starter) (all, suspected int) {
 	t.Helper()
 	for i := range res.Report.Properties {
@@ -141,8 +141,8 @@ func replayAll(t *testing.T, res *engine.Result, starter foreign.Starter) (all, 
 	return all, suspected
 }
 
-// TestFoundAtOnce: a violation is told of before anything else is done, in an execution that replays; a run that
-// ends then has it on its card.
+// TestFoundAtOnce checks that a violation is reported before anything else is run, with an execution that replays. If
+// the run then ends, the final report contains the violation.
 func TestFoundAtOnce(t *testing.T) {
 	t.Parallel()
 	starter, kind := machines(t, "locked-is-success")
@@ -181,8 +181,8 @@ func TestFoundAtOnce(t *testing.T) {
 	}
 }
 
-// TestGravestFirst: a run minimises the violation of mutual exclusion first, and the last counterexamples that it tells of
-// are its result. Both hold for external clients and for ours.
+// TestGravestFirst checks that a run minimises the violation of mutual exclusion first, and that the last
+// counterexample reported for a property is the one in the result. It checks external clients and locks of this module.
 func TestGravestFirst(t *testing.T) {
 	t.Parallel()
 	last := make(map[property.Property]*histories.Counterexample)
@@ -212,7 +212,7 @@ func TestGravestFirst(t *testing.T) {
 		}
 	}
 	starter, kind := machines(t, "locked-is-success")
-	two := property.Set(0).With(property.MutualExclusion).With(property.Linearizable) // linearizable is seen first
+	two := property.Set(0).With(property.MutualExclusion).With(property.Linearizable) // linearizable is violated first
 	check(gated.Prove(t.Context(), gated.Config{Lock: gated.Lock{Starter: starter, Kind: kind, Demands: two & property.Promises}, Sampling: engine.Sampling{Seed: 1, Scenarios: 30, Workers: 1, Until: two}, Found: found}))
 	clear(last)
 	smaller = nil
@@ -225,8 +225,8 @@ func TestGravestFirst(t *testing.T) {
 
 var replayed = flag.Int("replays", 12, "how many counterexamples of examples and mutants are replayed on fresh clients")
 
-// TestCounterexamplesReplay: counterexamples of mutants behind the gate, of the examples with a bug, and of
-// clients that don't wait for their answers reproduce on fresh clients, or are called suspected.
+// TestCounterexamplesReplay replays counterexamples with fresh clients: of mutants behind the gate, of examples with a
+// bug, and of clients that do not wait for replies. Each must reproduce its violation, unless it is only suspected.
 func TestCounterexamplesReplay(t *testing.T) {
 	t.Parallel()
 	var all, suspected int
@@ -247,10 +247,11 @@ func TestCounterexamplesReplay(t *testing.T) {
 	t.Logf("%d counterexamples replayed, %d of them suspected", all, suspected)
 }
 
-// processesReplayed is from how many counterexamples on examples in other languages take part.
+// processesReplayed is the value of -replays from which counterexamples of examples in other languages are replayed as
+// well.
 const processesReplayed = 100
 
-// wrongTargets are locks with a bug.
+// wrongTargets returns configurations of locks with a bug.
 func wrongTargets(t *testing.T) (out []gated.Config) {
 	for _, m := range mutant.All {
 		out = append(out, gated.Config{

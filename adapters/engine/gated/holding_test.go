@@ -15,8 +15,8 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
-// TestHolding: what is declared to hold a lock is in the counterexamples, and reproduced by it; if nobody is ever seen to hold the
-// lock by it, the report says so.
+// TestHolding checks a declaration of what holds the lock. The counterexamples must contain it, and replay with it. If
+// no client was ever seen to hold the lock in that way, the report must say so.
 func TestHolding(t *testing.T) {
 	for how, said := range map[string]bool{"queue jobs.lock": false, "consumer jobs.lock": true} {
 		held, err := holding.Parse(how)

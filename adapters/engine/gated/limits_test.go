@@ -20,8 +20,8 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
 )
 
-// A program whose callers state limits is told one with each acquire, and is judged by them. The counterexample of a wrong
-// one replays from its file.
+// TestLimitedPrograms checks programs that receive a limit on the number of holders with each acquire. They are judged
+// by these limits. The counterexample of a wrong program must replay from its file.
 func TestLimitedPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the examples in several languages")
@@ -56,8 +56,8 @@ func TestLimitedPrograms(t *testing.T) {
 	}
 }
 
-// If a lock's callers state limits, limit-respected is judged by the history, and the card says so. For other locks it is
-// not judged, and a run that asks for it says why.
+// TestLimitsAnnounced checks locks whose callers state limits: limit-respected must be judged by the history, and the
+// report must list it.
 func TestLimitsAnnounced(t *testing.T) {
 	t.Parallel()
 	verdict := func(d semaphores.Design, asked property.Set) (*report.PropertyResult, string) {
@@ -78,7 +78,7 @@ func TestLimitsAnnounced(t *testing.T) {
 	}
 }
 
-// stating is a lock that keeps the limits that it is told.
+// stating is a lock that records the limits it receives.
 type stating struct {
 	inprocess.Limited
 	limits *[]int
@@ -89,7 +89,7 @@ func (l stating) AcquireLimited(ctx context.Context, name string, limit int) (in
 	return l.Limited.AcquireLimited(ctx, name, limit)
 }
 
-// Each acquire is told a limit, also by who looks every order of commands up: there it is the number of slots.
+// TestLimitsExplored checks that every acquire of an exploration states a limit: the number of slots.
 func TestLimitsExplored(t *testing.T) {
 	t.Parallel()
 	var limits []int

@@ -6,10 +6,11 @@ import (
 	"runtime"
 )
 
-// load is the total time of all processors since the start of the machine, in clock ticks. It includes other programs.
+// load is the total time of all processors since the machine started, in clock ticks. It includes the time of other
+// programs.
 type load struct{ busy, idle uint64 }
 
-// loadNow reads the load if the system reports it, as Linux does in proc(5). Otherwise it is zero.
+// loadNow reads the load from the system, on Linux from /proc/stat. It returns zero if the system does not report it.
 func loadNow() (l load) {
 	file, err := os.Open("/proc/stat")
 	if err != nil {
@@ -23,7 +24,8 @@ func loadNow() (l load) {
 	return load{busy: user + nice + system + irq + softIRQ + steal, idle: idle + ioWait}
 }
 
-// processors is the average number of busy processors since then; ok is false if it is unknown.
+// processors returns the average number of busy processors between the two measurements since and l. ok is false if it
+// is unknown.
 func (l load) processors(since load) (used float64, ok bool) {
 	if l == (load{}) || l.busy+l.idle <= since.busy+since.idle || l.busy < since.busy {
 		return 0, false

@@ -9,7 +9,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(waittest.Run(m)) }
 
-// inShort is how many of n executions are run: with -short a third of them.
+// inShort returns the number of executions to run: n, or with -short a third of n.
 func inShort(n int) int {
 	if testing.Short() {
 		return n / 3

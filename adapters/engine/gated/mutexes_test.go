@@ -16,32 +16,33 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
-// mutex is an example of a mutex: in Go, or the name of a class in another language.
+// mutex is an example of a mutex. It is written in Go, or name is a class in another language.
 type mutex struct {
 	name   string
 	design mutexes.Design
-	// in is the folder of the language, if it is not Go.
+	// in is the folder of the language; "" for Go.
 	in string
-	// breaks is what a wrong one is to violate first, any of these; nil is whatever safety or recovery says.
+	// breaks are properties of which a wrong mutex must violate one; 0 means any of safety or recovery.
 	breaks property.Set
-	// late says that it takes many scenarios until a wrong one is found out.
+	// late says that it takes many scenarios to find the bug.
 	late bool
-	// missed says why a wrong one is not found out.
+	// missed says why the bug cannot be found; "" if it can.
 	missed string
-	// waits says that its clients can wait for the lock.
+	// waits says that clients of the mutex can wait for the lock.
 	waits bool
-	// fenced says that they give fencing tokens, too.
+	// fenced says that the mutex also gives fencing tokens.
 	fenced bool
-	// alike says that a lock in Go has the same design, and another in its language the same driver. The latter is tried on
-	// a real broker, and a right program in every run. -every-bug has them all on the simulated one.
+	// alike says that other examples cover this one: a lock in Go with the same design, and another with the same
+	// driver. Then it is not tested on a real broker, and a program is tested only with -every-bug.
 	alike bool
-	// simulated says that it is not tried on a real broker, where lockproof does not judge it.
+	// simulated says that the mutex is tested on the simulated broker only, because lockproof does not judge it on a
+	// real one.
 	simulated bool
-	// often says that a wrong one in another language is looked for in every run: its driver is what the bug is about, or
-	// none in Go has it. The others are left to -every-bug.
+	// often says that a wrong mutex in another language is tested in every run, because the bug concerns its driver, or
+	// because no lock in Go has it. Other wrong mutexes need -every-bug.
 	often bool
-	// replays says that a wrong one's counterexample is replayed, as it is for one of each driver: Python's and Node's are
-	// semaphores.
+	// replays says that the counterexample of a wrong mutex is replayed. One for each driver is enough. For the drivers
+	// of Python and Node, semaphores do this.
 	replays bool
 }
 
@@ -92,7 +93,7 @@ var rightMutexes = []mutex{
 	{name: "ExclusiveConsumer", in: "ruby", alike: true},
 }
 
-// Each of these is what bugs of one kind violate.
+// The properties that bugs of one kind violate.
 var (
 	exclusion = set(property.MutualExclusion, property.LimitRespected)
 	unfenced  = set(property.FencingMonotone)
@@ -106,7 +107,7 @@ func set(all ...property.Property) (out property.Set) {
 	return out
 }
 
-// wrong is what a lock is found out by.
+// wrong are the properties whose violation shows that a lock is wrong.
 const wrong = property.Safety | property.Recovery
 
 var wrongMutexes = []mutex{
@@ -186,7 +187,7 @@ var wrongMutexes = []mutex{
 	{name: "NotCancelled", in: "ruby"},
 }
 
-// mutexClient is a mutex whose clients do not wait, as lockproof takes it.
+// mutexClient hides that a mutex's clients can wait for the lock.
 type mutexClient struct{ inprocess.Lock }
 
 func (m *mutex) starter(t *testing.T) foreign.Starter {
@@ -207,7 +208,7 @@ func (m *mutex) starter(t *testing.T) foreign.Starter {
 	return e.Starter(t, m.name)
 }
 
-// title is the name of its test.
+// title is the name of the mutex's subtest.
 func (m *mutex) title() string {
 	if m.in == "" || m.in == "python" {
 		return m.name
@@ -215,7 +216,7 @@ func (m *mutex) title() string {
 	return m.in + " " + m.name
 }
 
-// config is a run of a mutex.
+// config returns the configuration of a run with the mutex.
 func (m *mutex) config(t *testing.T, on gated.Server, until property.Set) gated.Config {
 	return gated.Config{Lock: gated.Lock{Starter: m.starter(t), Kind: lock.Mutex, On: on}, Sampling: engine.Sampling{Seed: 1, Until: until}}
 }
@@ -232,7 +233,8 @@ func (m *mutex) prove(t *testing.T, on gated.Server, scenarios int) *engine.Resu
 	return res
 }
 
-// scenarios is how many of them are run of a mutex.
+// scenarios returns the number of scenarios to run: short with -short, otherwise long. With -short it skips examples in
+// other languages.
 func (m *mutex) scenarios(t *testing.T, short, long int) int {
 	switch {
 	case !testing.Short():
@@ -243,8 +245,8 @@ func (m *mutex) scenarios(t *testing.T, short, long int) int {
 	return short
 }
 
-// fewer is how many of n scenarios a right one is given, unless every bug is looked for: half of them. A program gets a
-// quarter, since its processes take long to start.
+// fewer returns the number of scenarios for a correct mutex: n with -every-bug, otherwise half of n. A program gets a
+// quarter of n, because its processes take long to start.
 func (m *mutex) fewer(n int) int {
 	switch {
 	case *everyBug:
@@ -255,7 +257,7 @@ func (m *mutex) fewer(n int) int {
 	return n / 2
 }
 
-// TestRightMutexes: mutexes of any design are accused of nothing while they are right.
+// TestRightMutexes checks that correct mutexes of every design violate no property.
 func TestRightMutexes(t *testing.T) {
 	t.Parallel()
 	for _, m := range rightMutexes {
@@ -291,7 +293,7 @@ func (m *mutex) holds(t *testing.T, on gated.Server, scenarios int) {
 	judged(t, res, property.MutualExclusion, property.Progress)
 }
 
-// Wrong ones of the same designs are found out.
+// TestWrongMutexes checks that the bug of each wrong mutex is found.
 func TestWrongMutexes(t *testing.T) {
 	t.Parallel()
 	for _, m := range wrongMutexes {
@@ -319,7 +321,7 @@ func TestWrongMutexes(t *testing.T) {
 	}
 }
 
-// judged reports properties that no execution put to the test.
+// judged checks that each of these properties was judged and passed.
 func judged(t *testing.T, res *engine.Result, all ...property.Property) {
 	t.Helper()
 	for _, p := range all {
@@ -329,7 +331,7 @@ func judged(t *testing.T, res *engine.Result, all ...property.Property) {
 	}
 }
 
-// replay gives fresh clients the schedule of a counterexample: they violate the property as well.
+// replay replays a counterexample with fresh clients, which must violate the same property.
 func (m *mutex) replay(t *testing.T, ce *histories.Counterexample) {
 	t.Helper()
 	r, err := gated.Replay(t.Context(), ce, m.starter(t), gated.Server{})

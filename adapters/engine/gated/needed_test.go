@@ -18,15 +18,15 @@ import (
 
 var needed = flag.Bool("needed", false, "count the executions until each wrong lock in Go is found out, and try the right ones, from three seeds: minutes")
 
-// tried is a lock of any type.
+// tried is a lock of any type to be tested.
 type tried struct {
 	name    string
 	kind    lock.Kind
 	starter foreign.Starter
-	demands property.Set // promises
+	demands property.Set // promises that the lock's contract demands
 }
 
-// wrongLocks are the wrong locks in Go, of every design.
+// wrongLocks returns the locks in Go that have a bug.
 func wrongLocks(t *testing.T) (all []tried) {
 	for _, d := range wrongSemaphores {
 		all = append(all, tried{d.name, lock.Semaphore, inprocess.Starter{Name: d.name, New: d.new}, d.demands})
@@ -42,12 +42,13 @@ func wrongLocks(t *testing.T) (all []tried) {
 	return all
 }
 
-// TestExecutionsNeeded tells how many executions it takes until each wrong lock is found out.
+// TestExecutionsNeeded logs how many executions are needed to find the bug of each wrong lock.
 func TestExecutionsNeeded(t *testing.T) {
 	t.Parallel()
 	locks, seeds, most := wrongLocks(t), []uint64{1, 2, 3}, 500
 	if !*needed {
-		locks = slices.DeleteFunc(locks, func(l tried) bool { return l.name == "names run together" }) // many slots come late
+		// Finding this bug needs many slots, which are drawn late.
+		locks = slices.DeleteFunc(locks, func(l tried) bool { return l.name == "names run together" })
 		locks, seeds, most = locks[:5], seeds[:1], 100
 	}
 	if testing.Short() {
@@ -71,7 +72,7 @@ func TestExecutionsNeeded(t *testing.T) {
 	}
 }
 
-// rightLocks are the right locks in Go, of every design.
+// rightLocks returns the correct locks in Go.
 func rightLocks(t *testing.T) (all []tried) {
 	for _, d := range rightSemaphores {
 		all = append(all, tried{d.name, lock.Semaphore, inprocess.Starter{Name: d.name, New: d.new}, d.demands})
@@ -87,7 +88,8 @@ func rightLocks(t *testing.T) (all []tried) {
 	return all
 }
 
-// TestRightLocksTried: with -needed, right locks are accused of nothing in 120 executions of each of three seeds.
+// TestRightLocksTried checks, with -needed, that correct locks violate no property in 120 executions of each of three
+// seeds.
 func TestRightLocksTried(t *testing.T) {
 	if !*needed {
 		t.Skip("skipped: without -needed, they are tried by tests of each design")
@@ -105,7 +107,8 @@ func TestRightLocksTried(t *testing.T) {
 	}
 }
 
-// found is in which execution of a seed the lock is found out, and by what; one more than most if it is not.
+// found returns the first execution that shows the lock's bug, and the violated property. first is most + 1 if no
+// execution shows it.
 func (l *tried) found(t *testing.T, seed uint64, most int) (first int, by string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,8 +15,8 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
-// leaving is a mutex whose acquire is left to itself when its time is up. It gives back what it gets then, unless keeps is
-// set: then no client knows of it.
+// leaving is a mutex whose acquire continues in the background when its time is up. If the background acquire succeeds,
+// it releases the lock again. With keeps it does not, so that a lock stays taken without a client's knowledge.
 type leaving struct {
 	inner *mutexes.Mutex
 	keeps bool
@@ -70,8 +70,9 @@ func (l *leaving) AcquireWithin(ctx context.Context, name string, timeout time.D
 
 func (l *leaving) Close() error { return l.inner.Close() }
 
-// TestTimeUpAtTheGate: a client's time may be up while its command is at the gate. A lock that it gets after that, and does
-// not know of, is found. A client may give the lock back, and it may fail to get a lock that was free all along.
+// TestTimeUpAtTheGate lets a client's waiting time end while its command waits at the gate. If the client then gets the
+// lock without knowing it, this must be found. A client that releases the lock is correct, even if it failed to get a
+// lock that was free.
 func TestTimeUpAtTheGate(t *testing.T) {
 	t.Parallel()
 	for _, keeps := range []bool{false, true} {
@@ -96,8 +97,8 @@ func TestTimeUpAtTheGate(t *testing.T) {
 	}
 }
 
-// TestTimeUpOfSeveralConnections: what a client gets after its time was up, and does not know of, is found also if it has several
-// connections.
+// TestTimeUpOfSeveralConnections does the same as TestTimeUpAtTheGate for a client with several connections that keeps
+// the lock.
 func TestTimeUpOfSeveralConnections(t *testing.T) {
 	t.Parallel()
 	for at := range uint16(6) {
@@ -117,8 +118,8 @@ func TestTimeUpOfSeveralConnections(t *testing.T) {
 	t.Error("what it does not know of was not found")
 }
 
-// lateMutex is a mutex that waits for each reply, and looks at its clock then. It gives back a lock that comes too late,
-// and says no, unless keeps is set: then no client knows of it.
+// lateMutex is a mutex that waits for each reply and then checks its clock. If the lock came too late, it releases the
+// lock and reports failure. With keeps it does not release, so that a lock stays taken without a client's knowledge.
 type lateMutex struct {
 	*mutexes.Mutex
 	keeps bool
@@ -139,9 +140,9 @@ func (b *lateMutex) AcquireWithin(ctx context.Context, name string, timeout time
 	}
 }
 
-// TestTimeUpBeforeGrant: a client's time is up just when it may be granted the lock, wherever the schedule asks for that. A
-// client that forgets a lock that comes too late is found out each time, and again in the replay. A client may give the
-// lock back, and it may fail to get a lock that was free all along.
+// TestTimeUpBeforeGrant lets a client's waiting time end just before it is granted the lock, at each step in turn. A
+// client that keeps a lock which came too late must be found, and again in the replay. A client that releases it is
+// correct.
 func TestTimeUpBeforeGrant(t *testing.T) {
 	t.Parallel()
 	for name, design := range map[string]mutexes.Design{"message": mutexes.Token{}, "queue": mutexes.Queue{AsksFirst: true}} {
@@ -160,7 +161,7 @@ func TestTimeUpBeforeGrant(t *testing.T) {
 						Faults:  []scenario.Fault{{Do: scenario.Advance, At: uint16(1 + i)}},
 					})
 					var x, again *foreign.Execution
-					for range 4 { // what a client's own clock brings about, in either, is tried again
+					for range 4 { // tries again if the client's own clock made the two differ
 						x = play(t, runner, sc)
 						if again = play(t, runner, sim.Replay(x.Trace)); x.Found&wrong == again.Found&wrong {
 							break

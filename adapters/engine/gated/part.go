@@ -21,11 +21,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Part is a [sample.Part] of a run with external clients.
+// Part is the result of some scenarios of a run with external clients; see [sample.Part].
 type Part struct{ totals }
 
-// ProvePart runs the scenarios [from, to) of a run, counted from 0. Violating executions are repeated with fresh clients,
-// and not minimised: see [Conclude]. The error is also for the end of ctx before all scenarios were run.
+// ProvePart runs the scenarios [from, to) of a run, counted from 0. Fresh clients repeat violating executions, which
+// are not minimised: see [Conclude]. It returns an error if ctx ends before all scenarios have run.
 func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	run, err := c.run()
 	if err != nil {
@@ -46,8 +46,8 @@ func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	return &Part{run.totals}, nil
 }
 
-// Conclude turns the merged parts of a run into the result that [Prove] gives: reproduced violations are minimised, and
-// everything is reported.
+// Conclude turns the merged parts of a run into the result that [Prove] would return. It minimises the reproduced
+// violations.
 func Conclude(ctx context.Context, c Config, p *Part) (*engine.Result, error) {
 	began := time.Now()
 	run, err := c.run()
@@ -99,10 +99,11 @@ func (p *Part) Merge(o *Part) {
 // Scenarios is the number of the part's scenarios.
 func (p *Part) Scenarios() int { return p.sum.Scenarios }
 
-// Violated are the properties seen violated.
+// Violated returns the properties that the part's executions violate, including those that fresh clients have not
+// reproduced.
 func (p *Part) Violated() property.Set { return p.sum.Violated() }
 
-// Reproduced are the violated properties that fresh clients have reproduced.
+// Reproduced returns the violated properties that fresh clients have reproduced.
 func (p *Part) Reproduced() (set property.Set) {
 	for i, d := range p.findings {
 		if d != nil && !d.suspected() {
@@ -112,9 +113,9 @@ func (p *Part) Reproduced() (set property.Set) {
 	return set
 }
 
-// partFile is the written form of a part. Its fields have the meaning of the fields of totals.
+// partFile is the stored form of a part. Its fields have the meaning of the fields of totals.
 type partFile struct {
-	Sum          []byte // as JSON
+	Sum          []byte // the tally as JSON
 	Findings     map[property.Property]findingFile
 	About        foreign.About
 	Free         foreign.Uncontrolled
@@ -131,9 +132,9 @@ type partFile struct {
 type findingFile struct {
 	Scenario int
 	Tries    histories.Tries
-	// Options are the options of Run that differ from the defaults.
+	// Options are the options of Run that differ from their defaults.
 	Options [][2]string
-	// The remaining fields are the trace, without payloads.
+	// The remaining fields are the parts of the trace, without payloads.
 	Run        scenario.Scenario
 	Setup      []scenario.TraceStep
 	Steps      []scenario.TraceStep
@@ -142,7 +143,8 @@ type findingFile struct {
 	Errors     map[int]string
 }
 
-// MarshalJSON implements json.Marshaler. The executions within are encoded with gob, as they have no JSON form.
+// MarshalJSON implements json.Marshaler. The part is encoded with gob, and the bytes as JSON, because its executions
+// have no JSON form.
 func (p *Part) MarshalJSON() ([]byte, error) {
 	sum, err := json.Marshal(&p.sum)
 	if err != nil {
@@ -175,7 +177,7 @@ func (d *finding) file() findingFile {
 	}
 }
 
-// bare are steps without payloads, which are meaningful within one process only.
+// bare returns steps without their payloads, which are valid within one process only.
 func bare(steps []scenario.TraceStep) []scenario.TraceStep {
 	out := slices.Clone(steps)
 	for i := range out {

@@ -13,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestExternalPartsAddUp: parts of a run of external clients that were written, read and merged give the report and the
-// counterexamples of the whole run. An execution that seems to cost too much, and is looked at again, counts once.
+// TestExternalPartsAddUp checks that parts of a run which were written, read and merged give the report of the whole
+// run. An execution that is run again because it seems too expensive must count once.
 func TestExternalPartsAddUp(t *testing.T) {
 	t.Parallel()
 	for name, judged := range map[string][]property.Property{
@@ -29,13 +29,15 @@ func TestExternalPartsAddUp(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			options := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline = 0 }) // with several commands in one go, how many the gate has of them at a crash is theirs
+			// Pipelining is turned off: after a crash, the number of pipelined commands at the gate depends on the
+			// client.
+			options := amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Pipeline = 0 })
 			c := gated.Config{
 				Lock: gated.Lock{
 					Starter: foreigntest.Machines{Target: target, Options: target.Settled(options)}, Kind: target.Kind,
 					Demands: property.Promises,
 				},
-				Sampling: engine.Sampling{Seed: 1, Scenarios: 60, Workers: 1}, // however busy the machine is
+				Sampling: engine.Sampling{Seed: 1, Scenarios: 60, Workers: 1}, // not one per processor
 			}
 			if testing.Short() {
 				c.Scenarios = 30
@@ -62,7 +64,7 @@ func TestExternalPartsAddUp(t *testing.T) {
 	}
 }
 
-// merged are parts of a run that were written, read and merged.
+// merged runs the parts of a run, writes and reads each as JSON, and merges them.
 func merged(t *testing.T, c gated.Config) *gated.Part {
 	t.Helper()
 	sum := new(gated.Part)
@@ -84,7 +86,7 @@ func merged(t *testing.T, c gated.Config) *gated.Part {
 	return sum
 }
 
-// FuzzPart: what somebody has stored as a part is merged and reported, or is none.
+// FuzzPart reads arbitrary data as a part. The data must either be refused, or be merged and reported without a crash.
 func FuzzPart(f *testing.F) {
 	target, err := engine.TargetNamed("locked-is-success")
 	if err != nil {

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// pool is the workers that run the scenarios of a run. The configured number of workers run in parallel, and more while the
-// processors have little to do.
+// pool contains the workers that run the scenarios of a run. It begins with the configured number of workers. Extra
+// workers start while the processors have little to do.
 type pool struct {
 	workers []*worker
 	errs    []error
 	working sync.WaitGroup
-	loadNow func() load // reads the load of the processors; nil asks the system
-	added   int         // extra workers, started because others started quickly or wait for their clients
+	loadNow func() load // reads the load of the processors; nil means loadNow
+	added   int         // number of extra workers, started because clients start quickly or wait long
 }
 
-// soon is the maximum time for starting a worker's clients, and much is the minimum number of scenarios, for an extra worker
-// to be worthwhile.
+// An extra worker starts only if starting a worker's clients took less than soon, and only if at least much scenarios
+// are left.
 const (
 	soon = 400 * time.Millisecond
 	much = 100
 )
 
-// begin starts another worker, and others in addition. On a shared server the others start when the first worker knows that
-// it does not disturb them; otherwise it stays alone.
+// begin starts one worker, and then others more. On a shared server the others start only if the first worker finds
+// that workers do not disturb each other.
 func (f *sharedRun) begin(ctx context.Context, others int) {
 	together := !f.On.Shared
 	if together {
@@ -47,7 +47,7 @@ func (f *sharedRun) begin(ctx context.Context, others int) {
 	})
 }
 
-// join adds a worker whose clients are ready, and starts another if they were ready soon.
+// join adds a worker whose clients are ready. If they were ready soon, it starts an extra worker.
 func (f *sharedRun) join(ctx context.Context, w *worker) {
 	f.mu.Lock()
 	f.workers = append(f.workers, w)
@@ -70,21 +70,21 @@ func (f *sharedRun) another(ctx context.Context, most int) {
 	}
 }
 
-// A worker that runs this few executions in this time has clients that wait for something. Other workers may use the
-// processors meanwhile.
+// A worker that runs fewer than little executions in the time slowly has clients that wait for something. Meanwhile, an
+// extra worker may use the processors.
 const (
 	slowly = 2 * time.Second
 	little = 8
 )
 
-// pace is the number of executions of a worker since a time.
+// pace counts the executions of a worker since a time.
 type pace struct {
 	since  time.Time
 	load   load
 	played int // number of executions
 }
 
-// paceNow is the pace of a worker that begins now.
+// paceNow returns a pace that begins now.
 func (f *sharedRun) paceNow() pace {
 	look := loadNow
 	if f.loadNow != nil {
@@ -93,9 +93,9 @@ func (f *sharedRun) paceNow() pace {
 	return pace{since: time.Now(), load: look()}
 }
 
-// crawls starts an extra worker if this one has run few executions recently. The number of extra workers is at most the
-// configured number of workers. It may be higher while processors are idle, if clients start quickly: then the clients wait
-// for their own clocks.
+// crawls starts an extra worker if this worker has run few executions recently. Usually there are at most as many extra
+// workers as configured workers. There may be more if processors are idle and clients start quickly, because then the
+// clients wait for their own clocks.
 func (w *worker) crawls(ctx context.Context) {
 	if w.pace.played++; time.Since(w.pace.since) < slowly {
 		return
@@ -111,14 +111,14 @@ func (w *worker) crawls(ctx context.Context) {
 	w.pace = now
 }
 
-// beginAll starts a number of additional workers.
+// beginAll starts several workers.
 func (f *sharedRun) beginAll(ctx context.Context, workers int) {
 	for range workers {
 		f.begin(ctx, 0)
 	}
 }
 
-// following is the number of the next scenario; ok is false if there is none.
+// following returns the number of the next scenario; ok is false if none is left.
 func (f *sharedRun) following() (i int, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

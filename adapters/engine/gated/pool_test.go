@@ -10,14 +10,15 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 )
 
-// TestCrawls: where a worker has played little of late, another one plays as well, unless there is little left to play. More than
-// twice as many as were asked for play only while the processors have little to do, and if clients begin soon.
+// TestCrawls checks when an extra worker starts: if a worker has run few executions recently and enough scenarios are
+// left. More extra workers than configured ones start only if the processors have little to do and clients start
+// quickly.
 func TestCrawls(t *testing.T) {
 	target := amqplock.References[1]
 	for _, c := range []struct {
 		played, left, more, added int
 		quick                     bool
-		used                      uint64 // of all processors, in percent
+		used                      uint64 // processor load since the last measurement, in percent
 		want                      int
 	}{
 		{played: 3, left: 120, more: 1, used: 100, want: 1},
@@ -52,7 +53,8 @@ func TestCrawls(t *testing.T) {
 	}
 }
 
-// TestLoad: what the processors have done is told by the system, where it tells it at all, and only grows.
+// TestLoad checks that the load of the processors can be read on Linux, and that the number of busy processors is
+// computed from it.
 func TestLoad(t *testing.T) {
 	first := loadNow()
 	if _, ok := first.processors(first); ok {

@@ -18,40 +18,41 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Config says which lock to prove, and how thoroughly. Starter is required. The default of Scenarios is [DefaultScenarios].
+// Config says which lock to prove, and on how many scenarios. Starter is required. The default of Scenarios is
+// [DefaultScenarios].
 type Config struct {
 	Lock
 	engine.Sampling
 	engine.Judging
 	// Earlier is the result of repeating the counterexamples of earlier runs; see [Config.CarryOut]. It may be nil.
 	Earlier *kept.Earlier
-	// More is the maximum number of extra workers on the simulated broker. They are started, one after the other, if many
-	// scenarios are left, clients start quickly or wait long, and the processors have little to do. While some workers wait
-	// for their clients, others use the processors.
+	// More is the maximum number of extra workers on the simulated broker. Extra workers start one after the other if
+	// many scenarios are left, clients start quickly or wait long, and the processors have little to do.
 	More int
-	// Found is called with each violation as soon as it is recorded, and again whenever more is known about it: whether
-	// fresh clients have reproduced it, and a smaller execution. The last call for a property has the violation of the
-	// result. Calls do not overlap. Found may be nil.
+	// Found is called with each violation as soon as it is recorded. It is called again when fresh clients have
+	// reproduced the violation, and when a smaller execution is found. The last call for a property has the violation
+	// of the result. Calls do not overlap. Found may be nil.
 	Found func(*histories.Counterexample)
-	// Progress is called from time to time. It may be nil.
+	// Progress is called after each execution. It may be nil.
 	Progress func(engine.Progress)
 }
 
-// throughGate is added to the name of a server behind the gate.
+// throughGate is appended to the name of a server behind the gate in reports.
 const throughGate = ", through the gate"
 
-// MoreWorkers is the default number of extra workers per worker, if every client is a separate process.
+// MoreWorkers is the default number of extra workers for each configured worker, if every client is a separate process.
 const MoreWorkers = 5
 
-// DefaultScenarios is the default number of scenarios of a run.
+// DefaultScenarios is the default number of scenarios of a run with external clients.
 const DefaultScenarios = 2000
 
-// measuredEvery is the interval of the scenarios that measure the cost of operations, which takes longer.
+// measuredEvery is the interval of the scenarios that measure the cost of operations. Measuring makes a scenario
+// slower.
 const measuredEvery = 10
 
-// Prove runs scenarios with external clients until all are done or ctx ends, and judges them. The clients' commands reach
-// the broker in the order that the schedule decides. The error is for a run that could not be carried out: a client can't be
-// started or breaks the protocol. The result contains what was found before.
+// Prove runs scenarios with external clients until all are done or ctx ends, and judges them. The schedule decides in
+// which order clients' commands reach the server. It returns an error if a client cannot be started or breaks the
+// protocol. The result contains what was found before.
 func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	began := time.Now()
 	run, err := c.run()
@@ -70,7 +71,7 @@ func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	return res, errors.Join(err, c.Own.Err())
 }
 
-// CarryOut repeats the counterexamples that earlier runs have left for the lock.
+// CarryOut repeats the counterexamples of this lock that earlier runs have stored.
 func (c Config) CarryOut(ctx context.Context, past kept.Past) (*kept.Earlier, error) {
 	l := kept.Lock{
 		Target: c.Name, Exec: secret.Command(c.Exec), Kind: c.Kind, Server: c.On.Kind, Servers: c.On.Servers, Options: engine.ByName(c.Options),
@@ -78,12 +79,12 @@ func (c Config) CarryOut(ctx context.Context, past kept.Past) (*kept.Earlier, er
 	}
 	l.Properties = judgedOf(c.Kind, c.Properties) | c.Own.All()
 	return kept.Run(ctx, past, l, func(ctx context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
-		ce.Exec, ce.ExecOptions = c.Exec, c.Options // with their secrets
+		ce.Exec, ce.ExecOptions = c.Exec, c.Options // the file hides secrets in the command and options
 		return ReplayOf(ctx, c.Own, ce, c.Starter, c.On)
 	})
 }
 
-// run is the run, checked and with defaults; it has not started.
+// run checks the configuration and prepares the run without starting it.
 func (c Config) run() (*sharedRun, error) {
 	if c.Scenarios < 0 || c.Depth < 0 || c.Depth > 64 {
 		return nil, engine.Configuration(fmt.Errorf("%d scenarios of depth %d: expected at least 1, and at most 64", c.Scenarios, c.Depth))
@@ -105,7 +106,8 @@ func (c Config) run() (*sharedRun, error) {
 	return run, nil
 }
 
-// withoutHoles rejects initial slots with holes: it is unknown which of the broker's queues would have to be removed.
+// withoutHoles rejects initial slots with gaps, for example slots 1 and 3, because it is unknown which of an external
+// lock's queues is a slot.
 func withoutHoles(start scenario.SlotSet) error {
 	if start != 0 && scenario.Begin("", start).Missing != 0 {
 		return engine.Configuration(fmt.Errorf("slots %s to begin with: expected no hole, as nothing tells which queue is a slot of an external lock; locks of lockproof's own begin so", start))
@@ -113,8 +115,8 @@ func withoutHoles(start scenario.SlotSet) error {
 	return nil
 }
 
-// judgedOf are the properties to judge for an external lock: the requested ones, or all. Properties that the clients'
-// declarations require are added to all later.
+// judgedOf returns the properties to judge for an external lock: the requested ones, or all that apply to every lock.
+// Properties that the clients' declarations require are added later.
 func judgedOf(k lock.Kind, asked property.Set) property.Set {
 	if asked == 0 {
 		return property.ApplicableExternal(k)
@@ -122,7 +124,7 @@ func judgedOf(k lock.Kind, asked property.Set) property.Set {
 	return asked & (property.ApplicableExternal(k) | property.Announceable)
 }
 
-// concluded is the result of a run that began at the given time.
+// concluded returns the result, with the report, of a run that began at the given time.
 func (f *sharedRun) concluded(ctx context.Context, began time.Time) *engine.Result {
 	res := f.result()
 	res.Report = f.report()
@@ -131,13 +133,13 @@ func (f *sharedRun) concluded(ctx context.Context, began time.Time) *engine.Resu
 	return res
 }
 
-// labels are the labels of the run's counterexamples.
+// labels returns the data that all counterexamples of the run share.
 func (c *Config) labels() engine.Labels {
 	o := histories.Origin{Seed: c.Seed, Broker: c.On.String() + throughGate, Options: engine.ByName(c.Options)}
 	return engine.Labels{FailedAcquire: c.FailedAcquire, Origin: o, Exec: c.Exec, Kind: c.Kind, Options: c.Options, Holding: c.Holding.String(), Servers: c.On.Servers}
 }
 
-// result is the result of the run, without the report.
+// result returns the result of the run without its report.
 func (f *sharedRun) result() *engine.Result {
 	res := &engine.Result{Traces: make(map[property.Property]*scenario.Trace), Labels: f.labels}
 	for p, d := range f.findings {
@@ -148,12 +150,12 @@ func (f *sharedRun) result() *engine.Result {
 	return res
 }
 
-// source is the source of the scenarios, which are those of the reference lock of the same type.
+// source returns the source of the scenarios. They are drawn as for the reference lock of the same type.
 func (c *Config) source() *sim.Source {
 	return sim.NewSource(sim.Space{Target: engine.Reference(c.Kind), Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}, c.Seed)
 }
 
-// told are options in the form in which clients receive them.
+// told returns options in the form in which clients receive them.
 func told(options map[string]string) map[string]any {
 	out := make(map[string]any, len(options))
 	for name, value := range options {

@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
-// TestProveExternal proves the reference behind real sockets, and finds what is wrong with a variant,
-// the same on each run.
+// TestProveExternal runs the reference lock through real sockets: it must violate nothing. A mutant must violate mutual
+// exclusion with the same counterexample in each run.
 func TestProveExternal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -60,8 +60,8 @@ func proveExternal(t *testing.T, name string, scenarios int) *engine.Result {
 	return res
 }
 
-// TestDearAndFirst: a right mutex that costs more than the guidelines allow their own design is accused of nothing. The
-// same holds if the run is to end at the first violation of any property.
+// TestDearAndFirst runs a correct mutex that costs more than the guidelines allow for their own locks. Without a
+// contract that demands low cost, this is no violation, also if the run ends at the first violation of any property.
 func TestDearAndFirst(t *testing.T) {
 	all := property.ApplicableExternal(lock.Mutex)
 	res, err := gated.Prove(t.Context(), gated.Config{

@@ -13,9 +13,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Replay repeats a counterexample of an external lock, with fresh clients each time, until it shows the violation, at most
-// five times. starter starts the clients: see [histories.Counterexample]. A real broker is not restarted; if it behaves
-// differently from the simulated one, that is an error.
+// Replay repeats a counterexample of an external lock until it shows the violation, at most five times. It uses fresh
+// clients each time; starter starts them. A real broker cannot be restarted for this. If it replies differently from
+// the simulated broker, Replay returns an error.
 func Replay(ctx context.Context, ce *histories.Counterexample, starter foreign.Starter, on Server) (*engine.Replayed, error) {
 	if ce.Property.Own() {
 		return nil, engine.UnknownOwn(ce)
@@ -23,7 +23,7 @@ func Replay(ctx context.Context, ce *histories.Counterexample, starter foreign.S
 	return ReplayOf(ctx, nil, ce, starter, on)
 }
 
-// ReplayOf is [Replay] with custom properties: the violated property may be one of list.
+// ReplayOf is [Replay] for violations of custom properties as well. list contains the custom properties.
 func ReplayOf(ctx context.Context, list own.List, ce *histories.Counterexample, starter foreign.Starter, on Server) (_ *engine.Replayed, err error) {
 	if on.Shared && ce.Scenario.Restarts() {
 		return nil, fmt.Errorf("replaying on %s: skipped: the execution restarts the broker, which can't be done behind the gate, and can on the simulated broker", on)

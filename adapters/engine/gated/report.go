@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// report reports the result of the run.
+// report creates the report about the run.
 func (f *sharedRun) report() *report.Report {
 	s := &f.sum
 	r := &report.Report{
@@ -41,8 +41,8 @@ func (f *sharedRun) report() *report.Report {
 	return r
 }
 
-// exercised counts the executions in which each thing happened, and lists what could have happened. The clients' own random
-// choices are not included.
+// exercised counts, for each coverage point that can occur, the executions that reached it. The clients' own random
+// choices are left out.
 func (f *sharedRun) exercised() (all []report.Exercise) {
 	w := lock.WordsOf("", f.On.Kind)
 	for k := range sim.CoveragePoints {
@@ -54,7 +54,7 @@ func (f *sharedRun) exercised() (all []report.Exercise) {
 	return all
 }
 
-// asides describe what the run could not control, or did not see.
+// asides lists what the run could not control or see.
 func (f *sharedRun) asides() (said []string) {
 	if f.uncontrolled > 0 {
 		said = append(said, fmt.Sprintf("of %d executions, %d were not decided by their schedule alone", f.sum.Scenarios, f.uncontrolled))
@@ -77,7 +77,7 @@ func (f *sharedRun) asides() (said []string) {
 	return said
 }
 
-// resultOf is the result for a property.
+// resultOf returns the result for a property.
 func (f *sharedRun) resultOf(p property.Property) report.PropertyResult {
 	result := f.sum.Result(p, f.Own, f.FailedAcquire, f.Shape.Start)
 	result.Skip = f.skip(p)
@@ -94,11 +94,11 @@ func (f *sharedRun) resultOf(p property.Property) report.PropertyResult {
 	return result
 }
 
-// fromWire are the properties that are judged by what passes the gate and by the server's state. All others are judged by
-// what clients were told.
+// fromWire are the properties that are judged by the traffic at the gate and by the server's state. All others are
+// judged by the clients' history.
 const fromWire = foreign.Measured | 1<<property.MinimalDriver | 1<<property.NoLeak
 
-// trafficOf is the traffic of operations, in the form for a report.
+// trafficOf returns the average traffic of each operation.
 func trafficOf(kind lock.Kind, t foreign.Traffic) (out []report.Traffic) {
 	for _, op := range kind.Operations() {
 		if o := t[op]; o.Calls > 0 {
@@ -112,7 +112,7 @@ func trafficOf(kind lock.Kind, t foreign.Traffic) (out []report.Traffic) {
 	return out
 }
 
-// shownBy are the operations that a property needs: without them, nothing can violate it.
+// shownBy lists the operations without which a property cannot be violated.
 var shownBy = map[property.Property][]lock.Op{
 	property.MutualExclusion: {lock.Acquire}, property.NoPhantomSlot: {lock.Acquire}, property.CheapAcquire: {lock.Acquire},
 	property.HonestVerify: {lock.Verify}, property.StaleBeliefEnds: {lock.Verify}, property.CheapVerify: {lock.Verify},
@@ -120,19 +120,19 @@ var shownBy = map[property.Property][]lock.Op{
 	property.NoFalseHold: {lock.Remove, lock.Add}, property.RemovalDrains: {lock.Remove},
 }
 
-// unmeasured is the reason why an exploration does not judge the cost of operations.
+// unmeasured explains why an exploration does not judge the cost of operations.
 const unmeasured = "which commands were written in one go is not told apart while exploring: prove measures costs"
 
-// atOnce is the reason why the cost of operations is not judged on several servers.
+// atOnce explains why the cost of operations is not judged on several servers.
 const atOnce = "commands to several servers may go at once, and how many round trips that are is not told"
 
-// unseen is the reason why the state of a server is not judged if it is not visible.
+// unseen explains why properties of the server's state are skipped if that state is not visible.
 const unseen = "what the server has is not seen, and acquires alone do not show what is left there"
 
 // leftovers are the properties that are judged by the server's state.
 const leftovers = property.Set(1<<property.NoLeak | 1<<property.NameSafety)
 
-// skip is the reason why a property is not judged, "" if it is judged.
+// skip says why a property is not judged; "" if it is judged.
 func (f *sharedRun) skip(p property.Property) string {
 	switch {
 	case f.exploring && p.Own():

@@ -15,7 +15,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// sharedRun is a run over the scenarios of one seed, shared by its workers.
+// sharedRun is a run over the scenarios of one seed. Its workers share it.
 type sharedRun struct {
 	Config
 	labels  engine.Labels
@@ -24,50 +24,50 @@ type sharedRun struct {
 
 	pool
 	next         int // number of the next scenario
-	to           int // the first scenario that no longer belongs to the run
+	to           int // the run ends before this scenario
 	stop         atomic.Bool
 	mu           sync.Mutex
-	asked        [property.Most]int // executions that fresh clients tried to reproduce, by property
-	known        property.Set       // properties with a known violation
+	asked        [property.Most]int // number of executions that fresh clients tried to reproduce, by property
+	known        property.Set       // properties for which the user knows a violation
 	later        later
-	compared     [property.Most]int // executions of each property that were compared with the known violations
-	unreproduced bool               // fresh clients failed to reproduce a violation
-	renewed      int                // executions that had fresh clients because of that
-	exploring    bool               // every order of commands is visited; there are no restarts, and no cost is measured
+	compared     [property.Most]int // number of each property's executions that were compared with known violations
+	unreproduced bool               // fresh clients failed to reproduce some violation
+	renewed      int                // number of executions that had fresh clients because unreproduced is set
+	exploring    bool               // the run explores every order of commands, without restarts and without costs
 	tries        int
-	spent        foreign.Spent // of all workers
-	confirmed    property.Set  // measured properties that were certainly seen violated
-	held         bool          // the declaration has shown a holder, or there is no declaration
-	unheld       string        // the report of a worker that has seen no holder
+	spent        foreign.Spent // time spent by all workers
+	confirmed    property.Set  // properties of cost with a violation that was measured with certainty
+	held         bool          // a holder was seen by the declaration Holding, or there is no declaration
+	unheld       string        // text for the report if no worker saw a holder
 	totals
 }
 
-// totals is the sum of the results of scenarios.
+// totals is the summed result of the scenarios that have run.
 type totals struct {
 	sum          tally.Tally
 	findings     [property.Most]*finding
 	about        foreign.About
-	broken       map[property.Property]breach // the first breach of each promise that is not demanded
+	broken       map[property.Property]breach // the first breach of each promise that the contract does not demand
 	free         foreign.Uncontrolled
 	told         foreign.Told
 	wire         gate.Counts
-	agreed       int // replies on which a real broker and the simulated one agreed
+	agreed       int // number of replies that were the same on a real broker and on the simulated one
 	traffic      foreign.Traffic
-	sharing      bool // clients share a connection
-	uncontrolled int  // scenarios that were not completely controlled
-	ended        bool // because clients ended by themselves too often
-	// disagreement is the first difference between a real broker and the simulated one.
+	sharing      bool // clients share one connection
+	uncontrolled int  // number of executions that the schedule did not control completely
+	ended        bool // the run stopped because clients ended by themselves too often
+	// disagreement describes the first reply that differed between a real broker and the simulated one; "" if none did.
 	disagreement string
 }
 
-// breach is how an execution, with its number from 0, broke a promise.
+// breach says which execution broke a promise, counted from 0, and how.
 type breach struct {
 	Execution int
 	Detail    string
 }
 
-// run makes workers run the scenarios [from, to) until enough was found or the time is over. If shrink is set, violating
-// executions are then minimised.
+// run lets workers run the scenarios [from, to) until all are done, a violation ends the run, or the time is over. If
+// shrink is set, violating executions are then minimised.
 func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 	f.next, f.to = from, to
 	want := to - from
@@ -95,7 +95,7 @@ func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 		f.spent.Add(&spent)
 		f.errs = append(f.errs, w.runner.Close())
 	}
-	for _, err := range f.errs { // one is enough: the others are usually the same
+	for _, err := range f.errs { // the other errors usually have the same cause
 		if err != nil {
 			return err
 		}
@@ -103,8 +103,8 @@ func (f *sharedRun) run(ctx context.Context, from, to int, shrink bool) error {
 	return nil
 }
 
-// announce adds properties that the clients' declarations require, if all applicable properties are judged. The second call
-// changes nothing.
+// announce adds the properties that the clients' declarations require, if all applicable properties are judged. Calling
+// it again changes nothing.
 func (f *sharedRun) announce() {
 	for _, set := range []*property.Set{&f.Properties, &f.Until} {
 		if more := (*set|f.On.meaningless()).Announced(f.Kind, f.about.Traits()) &^ *set; more != 0 {
@@ -113,7 +113,7 @@ func (f *sharedRun) announce() {
 	}
 }
 
-// measured adds a worker's counts; the rest of its results is already in the sum.
+// measured adds the costs and checks that a worker counted. Its other results are already in the sum.
 func (f *sharedRun) measured(w *worker) {
 	f.sum.Merge(&w.part)
 	f.agreed += w.runner.Agreed()
@@ -121,24 +121,24 @@ func (f *sharedRun) measured(w *worker) {
 	f.held, f.unheld = f.held || said == "", said
 }
 
-// unexpected reports whether an operation seems too expensive that was not seen with certainty to be so before.
+// unexpected reports whether an operation seems too expensive, and this was not confirmed before.
 func (f *sharedRun) unexpected(found property.Set) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return found&foreign.Measured&^f.confirmed != 0
 }
 
-// expect records what was seen with certainty.
+// expect records that costs which are too high are confirmed.
 func (f *sharedRun) expect(found property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.confirmed |= found & foreign.Measured
 }
 
-// unasked are the promises that the contract does not demand.
+// unasked returns the promises that the contract does not demand.
 func (f *sharedRun) unasked() property.Set { return property.Promises &^ f.Demands }
 
-// wanted are the properties whose violations are minimised: those that end the run, or all that are judged.
+// wanted returns the properties whose violations are minimised: those that end the run, or all judged properties.
 func (f *sharedRun) wanted() property.Set {
 	if f.Until != 0 {
 		return f.Until &^ f.unasked()
@@ -146,7 +146,7 @@ func (f *sharedRun) wanted() property.Set {
 	return f.Properties
 }
 
-// take adds the result of an execution.
+// take adds the result of execution i.
 func (f *sharedRun) take(i int, x *foreign.Execution) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -170,21 +170,21 @@ func (f *sharedRun) take(i int, x *foreign.Execution) {
 	}
 }
 
-// The number of clients that may end by themselves before a run ends: if that happens in nearly all executions, and in any
-// case. Further executions would show the same.
+// A run stops if clients ended by themselves someCrashes times and in 90 % of the executions, or maxCrashes times in
+// any case. Further executions would show the same.
 const (
 	someCrashes = 10
 	maxCrashes  = 100
 )
 
-// Ended reports whether clients ended by themselves so often that the run ends or has ended. Executions that are under way
-// then are completed, and may lower the share of such ends.
+// Ended reports whether the run stops because clients ended by themselves too often. Once stopped it stays stopped,
+// although executions that complete later may lower the share.
 func (t *totals) Ended() bool {
 	died := t.free.Died
 	return t.ended || died >= maxCrashes || died >= someCrashes && 10*died >= 9*t.sum.Scenarios
 }
 
-// addTo adds an execution of external clients.
+// addTo adds the result of execution i of external clients to a tally.
 func addTo(s *tally.Tally, i int, x *foreign.Execution) {
 	s.Scenarios++
 	s.Steps += len(x.Steps)

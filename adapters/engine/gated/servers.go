@@ -18,14 +18,14 @@ import (
 	zookeeper "github.com/lockproof/lockproof/adapters/zookeeper/plugin"
 )
 
-// AMQP is the kind of the simulated broker, and of a real RabbitMQ.
+// AMQP is the kind of server of the simulated broker and of a real RabbitMQ.
 const AMQP = "amqp"
 
-// MostServers is the maximum number of servers.
+// MostServers is the maximum number of servers that a lock may use.
 const MostServers = redis.Most
 
-// ours are the kinds of servers that are started for a run's clients, with virtual time, in addition to the simulated
-// broker.
+// ours are the kinds of servers that lockproof starts itself for each run, with virtual time. The simulated broker is
+// not among them.
 var ours = map[string]func(servers int) (Server, error){
 	"consul":    starts(consul.Name, consul.Open),
 	"etcd":      starts(etcd.Name, etcd.Open),
@@ -36,14 +36,14 @@ var ours = map[string]func(servers int) (Server, error){
 	"zookeeper": starts(zookeeper.Name, zookeeper.Open),
 }
 
-// anyServer is a server of unknown kind.
+// anyServer prepares a TCP server of unknown kind.
 func anyServer(servers int) (Server, error) {
 	s, err := starts(tcp.Name, tcp.Open)(servers)
 	s.Shared, s.Unseen = tcp.Shared(), tcp.Unseen()
 	return s, err
 }
 
-// starts is a kind of server: name is its name, and open starts the given number of servers.
+// starts makes an entry of ours. name returns the server's name, and open starts the given number of servers.
 func starts(name func() (string, error), open func(servers int) (gate.Server, error)) func(servers int) (Server, error) {
 	return func(servers int) (Server, error) {
 		called, err := name()
@@ -51,10 +51,10 @@ func starts(name func() (string, error), open func(servers int) (gate.Server, er
 	}
 }
 
-// stocks start unmodified servers, by kind.
+// stocks start unmodified servers, by kind of server.
 var stocks = map[string]func() (process.Stock, error){"mariadb": mariadb.Stock, "postgres": postgres.Stock, "redis": redis.Stock}
 
-// Stock starts unmodified servers of the given kind: with the machine's clock, and without a gate.
+// Stock starts unmodified servers of the given kind. They use the machine's clock and are not behind the gate.
 func Stock(kind string, servers int) (all []process.Stock, err error) {
 	if err := CheckServers(kind, servers); err != nil {
 		return nil, err
@@ -76,10 +76,10 @@ func Stock(kind string, servers int) (all []process.Stock, err error) {
 	return all, nil
 }
 
-// Kinds are the names of the kinds of servers that can be behind the gate.
+// Kinds lists the kinds of servers that can be behind the gate.
 func Kinds() []string { return append([]string{AMQP}, slices.Sorted(maps.Keys(ours))...) }
 
-// CheckServers rejects an unknown kind of server, and an invalid number of servers. 0 is one.
+// CheckServers rejects an unknown kind of server and an invalid number of servers. 0 means one server.
 func CheckServers(kind string, servers int) error {
 	amqp := kind == "" || kind == AMQP
 	switch _, ok := ours[kind]; {
@@ -93,8 +93,8 @@ func CheckServers(kind string, servers int) error {
 	return nil
 }
 
-// ServerOf is one server of ours of a kind, or several; "" is AMQP, and 0 is one. The error is for an unknown kind, or one
-// that cannot be started here.
+// ServerOf describes one or several servers of a kind that lockproof starts itself. The kind "" means AMQP, and 0
+// servers mean one. The error is for an unknown kind, or for one that cannot be started on this machine.
 func ServerOf(kind string, servers int) (Server, error) {
 	if err := CheckServers(kind, servers); err != nil {
 		return Server{}, err

@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/several"
 )
 
-// held is a mutex whose clients hold several locks at once.
+// held is a mutex design whose clients hold several locks at once, with or without a bug.
 type held struct {
 	name   string
 	design several.Design
@@ -65,10 +65,10 @@ func (h *held) prove(t *testing.T, seed uint64, scenarios int, until property.Se
 	return res
 }
 
-// severalClient is a client as lockproof takes it.
+// severalClient adapts a client to the interface that lockproof expects.
 type severalClient struct{ *several.Client }
 
-// TestRightSeveral: clients that hold several locks at once are accused of nothing while they are right.
+// TestRightSeveral checks that correct clients which hold several locks at once violate no property.
 func TestRightSeveral(t *testing.T) {
 	t.Parallel()
 	for _, h := range rightSeveral {
@@ -88,7 +88,7 @@ func TestRightSeveral(t *testing.T) {
 	}
 }
 
-// TestWrongSeveral: wrong ones are found out by what names their bug, in an execution that replays.
+// TestWrongSeveral checks that the bug of each wrong client is found and reproduced by fresh clients.
 func TestWrongSeveral(t *testing.T) {
 	t.Parallel()
 	for _, h := range wrongSeveral {
@@ -111,8 +111,9 @@ func TestWrongSeveral(t *testing.T) {
 	}
 }
 
-// TestLateReply: a client that takes no answer within a second for a no may have the lock after all, when the answer comes.
-// One that ends its connection then is right.
+// TestLateReply checks a client that treats a missing reply after one second as a refusal. If the reply comes later,
+// the client holds the lock without knowing it, which must be found. A client that closes its connection instead is
+// correct.
 func TestLateReply(t *testing.T) {
 	t.Parallel()
 	ops := []scenario.Operation{{Op: lock.Acquire}}

@@ -13,22 +13,24 @@ import (
 	"github.com/lockproof/lockproof/sim/shrink"
 )
 
-// How many scenarios are tried to minimise one counterexample: in the first phase the same clients run one after the other;
-// in the second, each has fresh clients, which takes many times as long. If several are minimised, together they get a fifth
-// of the run's executions, including those, but each at least leastTries. The bound is a number and not a time, so that a
-// seed has only one result.
+// Bounds on the number of scenarios that are tried to minimise one counterexample. In the first phase, the same clients
+// run one scenario after the other: at most sameTries. In the second phase, each scenario has fresh clients, which is
+// much slower: at most freshTries. If several counterexamples are minimised, together they get a fifth of all
+// executions, but each gets at least leastTries. The bounds are numbers, not times, so that a seed always has the same
+// result.
 const (
 	sameTries  = 400
 	freshTries = 100
 	leastTries = 150
 )
 
-// triesFor is the number of scenarios to try for each counterexample, from the numbers of executions and of counterexamples.
+// triesFor returns the number of scenarios to try for each counterexample. It depends on the numbers of executions and
+// of counterexamples.
 func triesFor(executions, counterexamples int) int {
 	return min(sameTries, max(leastTries, executions/4/counterexamples))
 }
 
-// shrink minimises the reproduced violations, the gravest first, each with one of the workers.
+// shrink minimises the reproduced violations in parallel, the most severe first.
 func (f *sharedRun) shrink(ctx context.Context, workers []*worker) error {
 	queue, errs := f.shrinkable().BySeverity(), make([]error, len(workers))
 	var wg sync.WaitGroup
@@ -50,18 +52,18 @@ func (f *sharedRun) shrink(ctx context.Context, workers []*worker) error {
 // shrinking is the minimisation of one counterexample.
 type shrinking struct {
 	*worker
-	ctx, time context.Context // time ends it between two executions, ctx during one
+	ctx, time context.Context // time may end it between executions, ctx also during one
 	property  property.Property
 	most      int // maximum number of scenarios to try
 
-	renewed bool // each execution has fresh clients
-	shown   bool // an execution has violated the property
+	renewed bool // each execution starts with fresh clients
+	shown   bool // some execution has violated the property
 	trouble error
 }
 
-// run minimises with the same clients for one scenario after the other, which is fast. State that clients carry from one
-// scenario to the next may make the result smaller than fresh clients can show. If so, run minimises again, with fresh
-// clients for each scenario.
+// run minimises a counterexample. First the same clients run one scenario after the other, which is fast. State that
+// clients carry along may then make the result smaller than fresh clients can show. If so, run minimises again with
+// fresh clients for each scenario.
 func (s *shrinking) run() error {
 	for _, s.renewed = range []bool{false, true} {
 		least := s.least()
@@ -75,7 +77,7 @@ func (s *shrinking) run() error {
 	return s.trouble
 }
 
-// least is the smallest scenario that was seen to violate the property, or the zero scenario.
+// least returns the smallest scenario found that violates the property. It is meaningless unless shown is set.
 func (s *shrinking) least() scenario.Scenario {
 	defer s.runner.Bound(0)
 	tries := s.most
@@ -86,7 +88,7 @@ func (s *shrinking) least() scenario.Scenario {
 	return shrink.Minimise(s.time, sim.Replay(s.findings[s.property].trace), s.attempt, func(string) bool { return false }, tries)
 }
 
-// attempt is a [histories.Attempt]. The initial scenario is tried several times.
+// attempt tries a scenario; see [histories.Attempt]. It tries the initial scenario several times.
 func (s *shrinking) attempt(sc *scenario.Scenario) ([]scenario.Action, bool) {
 	tries := 1
 	if !s.shown {
@@ -102,7 +104,7 @@ func (s *shrinking) attempt(sc *scenario.Scenario) ([]scenario.Action, bool) {
 		}
 		if actions, shown := sim.Violating(x.Trace, s.property); shown {
 			s.shown = true
-			if len(actions) == len(sc.Schedule.Actions) { // a longer execution is not smaller
+			if len(actions) == len(sc.Schedule.Actions) { // a longer execution need not be completed: it is not smaller
 				s.runner.Bound(len(actions))
 			}
 			return actions, true
@@ -111,7 +113,7 @@ func (s *shrinking) attempt(sc *scenario.Scenario) ([]scenario.Action, bool) {
 	return nil, false
 }
 
-// try carries out a scenario.
+// try runs a scenario.
 func (s *shrinking) try(sc *scenario.Scenario) (x *foreign.Execution) {
 	s.trying()
 	if s.renewed {
@@ -126,7 +128,7 @@ func (s *shrinking) try(sc *scenario.Scenario) (x *foreign.Execution) {
 	return x
 }
 
-// confirmed reports whether fresh clients show the violation in sc, and then keeps the scenario.
+// confirmed reports whether fresh clients show the violation in sc. If so, it stores their execution as the finding.
 func (s *shrinking) confirmed(sc *scenario.Scenario) (shown bool) {
 	first := s.findings[s.property].scenario
 	_, s.trouble = s.reproduce(s.ctx, s.time, sc, property.Set(0).With(s.property), func(p property.Property, t *scenario.Trace, try int) {
@@ -136,7 +138,7 @@ func (s *shrinking) confirmed(sc *scenario.Scenario) (shown bool) {
 	return shown
 }
 
-// trying reports one more scenario tried to minimise a counterexample.
+// trying reports that one more scenario is tried to minimise a counterexample.
 func (f *sharedRun) trying() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -148,7 +150,7 @@ func (f *sharedRun) trying() {
 	}
 }
 
-// quietly is err, or nil if err is only a consequence of the end of the run.
+// quietly returns err, or nil if err is only a consequence of the end of the run.
 func quietly(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !errors.Is(err, foreign.ErrLeft) {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// ending ends the time of a run at one of its clients' calls.
+// ending starts clients of which the at-th call ends the run's time.
 type ending struct {
 	foreign.Starter
 	calls *atomic.Int64
@@ -38,8 +38,8 @@ func (c *endingClient) Call(ctx context.Context, op lock.Op, p foreign.Params) (
 	return c.Client.Call(ctx, op, p)
 }
 
-// TestTimeEndsBetweenExecutions: an execution that is under way when the time of the run is over comes to its own end
-// and is judged, and what was found is still reproduced.
+// TestTimeEndsBetweenExecutions checks that an execution which runs when the run's time ends is still completed and
+// judged, and that its violations are still reproduced.
 func TestTimeEndsBetweenExecutions(t *testing.T) {
 	target, err := engine.TargetNamed("locked-is-success")
 	if err != nil {

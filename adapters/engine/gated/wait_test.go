@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
-// runnerOf runs scenarios of locks in this process.
+// runnerOf returns a runner for locks in this process.
 func runnerOf(t *testing.T, kind lock.Kind, timing foreign.Timing, open func(ctx context.Context, url string) (inprocess.Lock, error)) *foreign.Runner {
 	t.Helper()
 	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: plugin.Simulated, Kind: kind, Timing: timing, Starter: inprocess.Starter{Name: t.Name(), New: open}})
@@ -27,7 +27,8 @@ func runnerOf(t *testing.T, kind lock.Kind, timing foreign.Timing, open func(ctx
 	return runner
 }
 
-// waiting runs scenarios of mutexes whose clients can wait for the lock; limit is when one is taken for waiting without end.
+// waiting returns a runner for mutexes whose clients can wait for the lock. After limit, a client counts as waiting
+// forever.
 func waiting(t *testing.T, design mutexes.Design, limit time.Duration) *foreign.Runner {
 	t.Helper()
 	return runnerOf(t, lock.Mutex, foreign.Timing{Limit: limit}, func(ctx context.Context, url string) (inprocess.Lock, error) {
@@ -35,7 +36,8 @@ func waiting(t *testing.T, design mutexes.Design, limit time.Duration) *foreign.
 	})
 }
 
-// contest is two clients: the second may wait for the first one's lock. The first stops after a number of steps.
+// contest is a scenario of two clients. The first has higher priority for the given number of steps; the second waits
+// for the lock.
 func contest(stops uint16, holder ...scenario.Operation) scenario.Scenario {
 	return scenario.Scenario{
 		Locks:    []scenario.Lock{{Name: "jobs"}},
@@ -44,8 +46,8 @@ func contest(stops uint16, holder ...scenario.Operation) scenario.Scenario {
 	}
 }
 
-// TestWaiting: the others go on while a client waits for a lock, so that it is granted what is released meanwhile, and the
-// same when the execution is replayed.
+// TestWaiting checks that other clients continue while a client waits for the lock. The waiting client must be granted
+// a lock that is released meanwhile. A replay must show the same.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	acquire, release := scenario.Operation{Op: lock.Acquire}, scenario.Operation{Op: lock.Release}
@@ -72,9 +74,8 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// twice runs a scenario and replays it, a few times if a client's time was up while others were at work, or if a client was not
-// as far as in the first run when its turn came in the second. On a busy machine chance decides then which comes first, and the
-// execution counts it. free reports that the schedule decided everything.
+// twice runs a scenario and replays it. It tries up to three times until the schedule decided everything in both runs,
+// and free says whether it did. On a busy machine a client may be late, so that chance decides about the order.
 func twice(t *testing.T, runner *foreign.Runner, sc scenario.Scenario) (x, again *foreign.Execution, free bool) {
 	t.Helper()
 	for range 3 {
@@ -96,7 +97,7 @@ func play(t *testing.T, runner *foreign.Runner, sc scenario.Scenario) *foreign.E
 	return x
 }
 
-// told is what happened before the audit, in a line for each call and answer.
+// told lists the events before the audit, one line for each call and answer.
 func told(x *foreign.Execution) (lines []string) {
 	events := x.History.Events
 	if i := slices.IndexFunc(x.Steps, func(s scenario.TraceStep) bool { return s.Action.Kind == scenario.Audit }); i >= 0 {
@@ -112,8 +113,8 @@ func told(x *foreign.Execution) (lines []string) {
 	return lines
 }
 
-// TestTimePassesBeforeReply: time may pass while a reply is kept from a client, and nobody else is there: that its operation
-// does not end meanwhile is not the client's doing.
+// TestTimePassesBeforeReply lets time pass while a client's reply is held back and no other client exists. The client
+// must not be blamed because its operation does not end meanwhile.
 func TestTimePassesBeforeReply(t *testing.T) {
 	t.Parallel()
 	runner := waiting(t, mutexes.Queue{}, time.Minute)

@@ -16,7 +16,7 @@ import (
 	_ "github.com/lockproof/lockproof/sim/redis"
 )
 
-// TestWords: the card of a lock on Redis speaks of no broker, and of nothing that only a broker has.
+// TestWords checks that the report about a lock on Redis has no words for a message broker, such as "channel".
 func TestWords(t *testing.T) {
 	for _, needed := range []string{"redis-server", "cc"} {
 		if _, err := exec.LookPath(needed); err != nil {

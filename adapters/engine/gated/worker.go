@@ -13,14 +13,14 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// worker runs executions of a run, one after the other, with its own clients.
+// worker runs executions of a run one after the other, with clients of its own.
 type worker struct {
 	*sharedRun
 	runner *foreign.Runner
-	part   tally.Tally // its costs and checks
-	fresh  bool        // its clients have carried out nothing yet
-	quick  bool        // its clients were ready soon
-	pace   pace        // since the last decision about an extra worker
+	part   tally.Tally // the costs and checks of its executions
+	fresh  bool        // its clients have not run any execution yet
+	quick  bool        // its clients started quickly
+	pace   pace        // its executions since the last decision about an extra worker
 }
 
 // startWorker starts a worker's clients.
@@ -41,7 +41,7 @@ func (f *sharedRun) startWorker(ctx context.Context) (*worker, error) {
 	return w, nil
 }
 
-// meet records what the clients declare about the lock.
+// meet records what the worker's clients declare about the lock.
 func (w *worker) meet() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -49,7 +49,7 @@ func (w *worker) meet() {
 	w.announce()
 }
 
-// work runs scenarios until none is left.
+// work runs scenarios until none is left or the run ends.
 func (w *worker) work(ctx context.Context) error {
 	for !w.stop.Load() && !w.allowed.Spent(w.foundAny()) {
 		i, ok := w.following()
@@ -69,8 +69,8 @@ func (w *worker) work(ctx context.Context) error {
 	return nil
 }
 
-// play runs the i-th scenario. An execution in which an operation seems too expensive is run again, with more patience, and
-// the second one counts.
+// play runs scenario i. If an operation seems too expensive, it runs the scenario again and waits longer for commands;
+// then the second execution counts.
 func (w *worker) play(ctx context.Context, i int) (*foreign.Execution, error) {
 	sc := w.runner.Playable(w.source.External(i, w.runner.About().Traits()))
 	w.runner.Measure(0)
@@ -89,7 +89,7 @@ func (w *worker) play(ctx context.Context, i int) (*foreign.Execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Found &^= foreign.Measured; x.Found&^y.Found != 0 { // keep these; costs can be measured later
+	if x.Found &^= foreign.Measured; x.Found&^y.Found != 0 { // report the first execution, which violates more
 		w.part = once
 		return x, nil
 	}
@@ -97,18 +97,18 @@ func (w *worker) play(ctx context.Context, i int) (*foreign.Execution, error) {
 	return y, nil
 }
 
-// examine handles the i-th execution, and makes fresh clients reproduce its violations.
+// examine records the violations of execution i, and lets fresh clients reproduce them.
 func (w *worker) examine(ctx context.Context, i int, x *foreign.Execution) error {
 	x.Found &= w.Properties
 	x.Found &^= w.breaks(i, x)
-	seen := x.Found & w.Own.Sometimes() // these need not be reproduced
+	seen := x.Found & w.Own.Sometimes() // occurrences of "sometimes" properties need not be reproduced
 	x.Found &^= seen
 	open := w.record(i, x, w.fresh)
 	x.Found |= seen
 	w.take(i, x)
 	w.fresh = false
 	if open != 0 {
-		once := w.part // repetitions are not counted
+		once := w.part // repetitions are not counted in the costs
 		left, err := w.confirm(ctx, i, x, open)
 		w.part = once
 		if err != nil {
@@ -123,8 +123,8 @@ func (w *worker) examine(ctx context.Context, i int, x *foreign.Execution) error
 	return w.runner.Renew(ctx)
 }
 
-// breaks records which promises the i-th execution breaks without the contract demanding them, and removes them from its
-// violations. It returns all promises that are not demanded.
+// breaks records the promises that execution i breaks although the contract does not demand them, and removes them from
+// the violations. It returns all promises that are not demanded.
 func (w *worker) breaks(i int, x *foreign.Execution) property.Set {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +138,7 @@ func (w *worker) breaks(i int, x *foreign.Execution) property.Set {
 	return unasked
 }
 
-// earliest keeps the breach of p whose execution came first.
+// earliest stores the breach of p unless an earlier execution broke p as well.
 func earliest(all map[property.Property]breach, p property.Property, e breach) map[property.Property]breach {
 	if all == nil {
 		all = make(map[property.Property]breach)
@@ -149,8 +149,8 @@ func earliest(all map[property.Property]breach, p property.Property, e breach) m
 	return all
 }
 
-// confirm makes fresh clients repeat the i-th execution for the properties that it violates, and returns those that they did
-// not reproduce.
+// confirm lets fresh clients repeat execution i to reproduce the violations of the properties in open. It returns the
+// properties that they did not violate.
 func (w *worker) confirm(ctx context.Context, i int, x *foreign.Execution, open property.Set) (property.Set, error) {
 	sc := sim.Replay(x.Trace)
 	tried, err := w.reproduce(ctx, w.allowed.Whole, &sc, open, func(p property.Property, t *scenario.Trace, try int) {
@@ -163,8 +163,8 @@ func (w *worker) confirm(ctx context.Context, i int, x *foreign.Execution, open 
 	return open, err
 }
 
-// reproduce makes fresh clients repeat a scenario until each property of want was seen violated. It calls shown with the
-// trace and the number of the try.
+// reproduce lets fresh clients repeat a scenario until each property of want was violated. It calls shown with the
+// property, the trace, and the number of the try.
 func (w *worker) reproduce(ctx, time context.Context, sc *scenario.Scenario, want property.Set, shown func(p property.Property, t *scenario.Trace, try int)) (tried int, err error) {
 	if err := w.runner.Renew(ctx); err != nil {
 		return 0, err
@@ -180,8 +180,8 @@ func (w *worker) reproduce(ctx, time context.Context, sc *scenario.Scenario, wan
 	return tried, err
 }
 
-// repeat makes fresh clients carry out a scenario that violates the properties of want, and then, while there is time,
-// similar ones, until enough is true.
+// repeat lets fresh clients run a scenario until enough returns true, at most reproductions times. If want has
+// properties of cost, costs are measured.
 func repeat(ctx, time context.Context, runner *foreign.Runner, sc *scenario.Scenario, want property.Set, enough func(*foreign.Execution) bool) error {
 	defer runner.Measure(0)
 	if runner.Measure(0); want&foreign.Measured != 0 {

@@ -1,4 +1,4 @@
-// Package kept makes later runs repeat the counterexamples that earlier runs have left in a folder. There is one rule: an
-// execution that fails is in the folder; one that has passed since is in the subfolder passed; and both are repeated before
-// any scenario is drawn.
+// Package kept makes later runs repeat the counterexamples that earlier runs have stored in a folder. An execution that
+// still fails is in the folder itself. One that has passed when last repeated is in the subfolder "passed". A run
+// repeats both before it draws any scenario.
 package kept

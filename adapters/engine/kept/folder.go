@@ -17,36 +17,36 @@ import (
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
-// Passed is the subfolder for the counterexamples that have passed since.
+// Passed is the name of the subfolder for counterexamples that passed when they were last repeated.
 const Passed = "passed"
 
 // mostAlike is the maximum number of counterexamples with one name in a folder: NAME.json, NAME.2.json and so on.
 const mostAlike = 8
 
-// Folder is where counterexamples are kept.
+// Folder is a folder in which counterexamples are stored.
 type Folder struct{ At outfile.Place }
 
-// Place is the place of a file in the folder.
+// Place returns the path of a file in the folder, for writing.
 func (f Folder) Place(name string) outfile.Place {
 	return outfile.Place{Path: filepath.Join(f.At.Path, name), Folder: cmp.Or(f.At.Folder, f.At.Path)}
 }
 
-// File is a counterexample that is kept.
+// File is a stored counterexample.
 type File struct {
 	*histories.Counterexample
-	name string // relative to the folder
+	name string // path relative to the folder
 }
 
 // passed reports whether the counterexample passed when it was last repeated.
 func (f *File) passed() bool { return filepath.Dir(f.name) == Passed }
 
-// read are the counterexamples in the folder that of selects, those that failed first. The error reports files that are
-// counterexamples and can't be read; all other files are ignored.
+// read returns the counterexamples in the folder for which of is true. Those that failed when last repeated come first.
+// The error reports counterexamples that cannot be read. All other files are ignored.
 func (f Folder) read(of func(*histories.Counterexample) bool) (files []File, err error) {
 	for _, sub := range []string{".", Passed} {
 		path := filepath.Join(f.At.Path, sub)
 		if info, missing := os.Lstat(path); sub == Passed && missing == nil && !info.IsDir() {
-			continue // a link, for example, which is not ours
+			continue // skips links, for example
 		}
 		entries, unread := os.ReadDir(path)
 		if unread != nil && !errors.Is(unread, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func (f Folder) read(of func(*histories.Counterexample) bool) (files []File, err
 				continue
 			}
 			ce, unread := load(filepath.Join(path, e.Name()))
-			if unread != nil && !errors.Is(unread, fs.ErrNotExist) { // another run may have moved it
+			if unread != nil && !errors.Is(unread, fs.ErrNotExist) { // not if another run has moved it
 				err = errors.Join(err, fmt.Errorf("%w; runs begin with the counterexamples in %s: mend the file, or move it elsewhere", unread, f.At.Path))
 			} else if ce != nil && of(ce) {
 				files = append(files, File{ce, filepath.Join(sub, e.Name())})
@@ -70,7 +70,7 @@ func (f Folder) read(of func(*histories.Counterexample) bool) (files []File, err
 // head matches the beginning of a counterexample's file.
 var head = regexp.MustCompile(`^\s*\{\s*"lockproof"\s*:\s*"counterexample"`)
 
-// load reads a file whose beginning is that of a counterexample; it is nil for other files.
+// load reads a counterexample file. It returns nil if the file does not begin like a counterexample.
 func load(path string) (*histories.Counterexample, error) {
 	file, err := infile.Input{Noun: "counterexample", Most: math.MaxInt64}.Open(path)
 	if err != nil {
@@ -84,7 +84,7 @@ func load(path string) (*histories.Counterexample, error) {
 	return histories.LoadCounterexample(path)
 }
 
-// alike is the n-th variant of a file name, from 0.
+// alike returns the n-th variant of a file name, from 0: NAME.json, NAME.2.json and so on.
 func alike(name string, n int) string {
 	if n == 0 {
 		return name
@@ -92,7 +92,8 @@ func alike(name string, n int) string {
 	return fmt.Sprintf("%s.%d.json", strings.TrimSuffix(name, ".json"), n+1)
 }
 
-// move moves a file to a subfolder, under its name or a variant. It overwrites nothing, and loses nothing.
+// move moves a file to a subfolder, under its own name or a variant. It never overwrites a file. If no name is free,
+// the file stays where it is.
 func (f Folder) move(file *File, sub string) error {
 	from, name := f.Place(file.name), filepath.Base(file.name)
 	for n := range mostAlike {
@@ -114,8 +115,8 @@ func (f Folder) free(name string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// nameFor is the name, or its variant, for the file of a counterexample: the name of the file that shows the same, else the
-// first free name. It is "" if the maximum number of files is reached.
+// nameFor returns the name, or a variant of it, for a counterexample's file. It prefers the name of a file with the
+// same fingerprint, and otherwise takes the first free name. It returns "" if all variants are taken.
 func (f Folder) nameFor(ce *histories.Counterexample, name string) string {
 	free := ""
 	for n := range mostAlike {
@@ -129,14 +130,14 @@ func (f Folder) nameFor(ce *histories.Counterexample, name string) string {
 	return free
 }
 
-// Names are the names of the files that a run writes. A run never overwrites an earlier run's file that shows something
-// else.
+// Names chooses the names of the files that a run writes. A run never overwrites an earlier run's file that shows
+// another violation.
 type Names struct {
-	begun map[string]string // by property
+	begun map[string]string // name of the file that the run has begun, by property
 }
 
-// Now is the name for a counterexample that the run has just found and may still minimise. It is "" if a file of that name
-// exists.
+// Now returns the file name for a counterexample that the run has just found and may still minimise. It returns "" if
+// an earlier run's file has that name.
 func (n *Names) Now(f Folder, ce *histories.Counterexample, name string) string {
 	p := ce.Violation.Name()
 	if n.begun[p] == "" && f.free(name) {
@@ -148,7 +149,8 @@ func (n *Names) Now(f Folder, ce *histories.Counterexample, name string) string 
 	return n.begun[p]
 }
 
-// AtLast is the name for a counterexample at the end of the run. The error is for too many kept files.
+// AtLast returns the file name for a counterexample at the end of the run. The error says that too many counterexamples
+// are stored.
 func (n *Names) AtLast(f Folder, ce *histories.Counterexample, name string) (string, error) {
 	if begun := n.begun[ce.Violation.Name()]; begun != "" {
 		return begun, nil

@@ -19,32 +19,32 @@ import (
 // mostCarriedOut is the maximum number of counterexamples of a lock that a run repeats before its own executions.
 const mostCarriedOut = 200
 
-// Past is what earlier runs have left.
+// Past says where earlier runs have stored their counterexamples.
 type Past struct {
 	Folder
-	By      string                                                         // the command that found them; "" is any
-	Command func(ce *histories.Counterexample, path string) (shows string) // that shows the execution of a file; may be nil
+	By      string                                                         // the command that found them; "" means any
+	Command func(ce *histories.Counterexample, path string) (shows string) // the command that replays path; may be nil
 }
 
-// Carrier is the configuration of a run, which carries out what earlier runs have left of its lock.
+// Carrier is a run's configuration that can repeat the counterexamples which earlier runs stored for its lock.
 type Carrier interface {
 	CarryOut(context.Context, Past) (*Earlier, error)
 }
 
-// Lock identifies the counterexamples that belong to a run's lock.
+// Lock says which stored counterexamples belong to a run's lock.
 type Lock struct {
-	Target   string // "" is unknown: a program is identified by its command
+	Target   string // name of the target; "" if unknown, because a program is identified by its command
 	Exec     string
 	Kind     lock.Kind
-	Server   string // kind of its server, as scenarios name it
+	Server   string // kind of the lock's server, as in scenarios
 	Servers  int
-	Options  []string // options of the run
-	Holes    bool     // it may begin with missing slots
-	Restarts bool     // its server can be restarted
+	Options  []string // options of the run, as name=value
+	Holes    bool     // the lock's initial slots may have gaps
+	Restarts bool     // the lock's server can be restarted
 	engine.Judging
 }
 
-// has reports whether a counterexample belongs to the lock and violates a judged property.
+// has reports whether a counterexample belongs to the lock, could occur in this run, and violates a judged property.
 func (l *Lock) has(ce *histories.Counterexample) bool {
 	p, known := ce.Property, true
 	if ce.Violation.Own != "" {
@@ -53,7 +53,7 @@ func (l *Lock) has(ce *histories.Counterexample) bool {
 	return known && l.Properties.Has(p) && l.same(ce) && l.can(ce)
 }
 
-// same reports whether a counterexample's lock is this one.
+// same reports whether a counterexample was found with this lock.
 func (l *Lock) same(ce *histories.Counterexample) bool {
 	options := slices.Sorted(slices.Values(l.Options))
 	return (l.Target == "" || l.Target == ce.Scenario.Target) && l.Exec == ce.Exec && (l.Exec == "" || l.Kind == ce.Kind) &&
@@ -61,7 +61,7 @@ func (l *Lock) same(ce *histories.Counterexample) bool {
 		l.FailedAcquire == ce.FailedAcquire && slices.Equal(options, slices.Sorted(slices.Values(ce.Origin.Options)))
 }
 
-// can reports whether the run could have had such an execution.
+// can reports whether the execution of a counterexample is possible in this run.
 func (l *Lock) can(ce *histories.Counterexample) bool {
 	missing := slices.ContainsFunc(ce.Scenario.Locks, func(k scenario.Lock) bool { return k.Missing != 0 })
 	return (l.Holes || !missing) && (l.Restarts || !ce.Scenario.Restarts())
@@ -72,7 +72,7 @@ type Earlier struct {
 	past  Past
 	again []again
 	told  report.Earlier
-	Err   error // for files that could not be read or moved
+	Err   error // for files that could not be read or moved; nil if there were none
 }
 
 // again is a counterexample whose execution still violates its property.
@@ -81,8 +81,9 @@ type again struct {
 	*engine.Replayed
 }
 
-// Run repeats the kept counterexamples of a lock, and moves each file to where it belongs. The error is for clients that
-// could not be run. If ctx ends, the other files stay as they are.
+// Run repeats the stored counterexamples of a lock. It moves a file to the subfolder "passed" if its execution no
+// longer fails, and back if it fails again. The error is for clients that could not be run. If ctx ends, the files that
+// are left stay where they are.
 func Run(ctx context.Context, past Past, l Lock, replay func(context.Context, *histories.Counterexample) (*engine.Replayed, error)) (*Earlier, error) {
 	files, err := past.read(func(ce *histories.Counterexample) bool {
 		return (past.By == "" || past.By == ce.Origin.Command) && l.has(ce)
@@ -108,7 +109,7 @@ func Run(ctx context.Context, past Past, l Lock, replay func(context.Context, *h
 	return e, nil
 }
 
-// settle handles the result of one counterexample.
+// settle handles the result of repeating one counterexample.
 func (e *Earlier) settle(file *File, r *engine.Replayed) {
 	var err error
 	switch {
@@ -120,7 +121,7 @@ func (e *Earlier) settle(file *File, r *engine.Replayed) {
 		e.told.Held++
 		return
 	}
-	if !errors.Is(err, fs.ErrNotExist) { // another run has moved it
+	if !errors.Is(err, fs.ErrNotExist) { // not an error: another run has moved the file
 		e.Err = errors.Join(e.Err, err)
 	}
 	path := e.past.Place(file.name).Path
@@ -132,14 +133,15 @@ func (e *Earlier) settle(file *File, r *engine.Replayed) {
 	e.told.Again = append(e.told.Again, path)
 }
 
-// Into adds the result to that of the run. A kept violation is reported if the run itself has shown no violation of its
-// property, or only a known one while the kept one is unknown. e may be nil.
+// Into adds the violations of stored counterexamples to the result of the run. A stored violation is reported if the
+// run itself shows no violation of the property. It also replaces a known violation of the run if it is unknown itself.
+// e may be nil.
 func (e *Earlier) Into(res *engine.Result, findings known.Findings) {
 	if e == nil {
 		return
 	}
 	res.Report.Earlier = e.told
-	shown := make(map[property.Property]bool) // by an unknown violation
+	shown := make(map[property.Property]bool) // properties for which the run shows an unknown violation
 	for _, ce := range res.Counterexamples("") {
 		shown[ce.Property] = !ce.Suspected && findings.Of(ce.Violation.Name(), ce.Fingerprint()) == nil
 	}

@@ -14,10 +14,10 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// file is a counterexample as a run leaves it.
+// file is a counterexample file as a run writes it.
 const file = "../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json"
 
-// lay writes that counterexample to a new folder, by these names.
+// lay writes copies of that file to a new folder, with these names.
 func lay(t *testing.T, names ...string) Folder {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -34,14 +34,15 @@ func lay(t *testing.T, names ...string) Folder {
 	return Folder{outfile.Place{Path: dir}}
 }
 
-// passes is a replay in which nothing is violated.
+// passes is a replay that violates nothing.
 func passes(context.Context, *histories.Counterexample) (*engine.Replayed, error) {
 	return new(engine.Replayed), nil
 }
 
 var locked = Lock{Target: "locked-is-success", Restarts: true, Judging: engine.Judging{Properties: property.Set(0).With(property.MutualExclusion)}}
 
-// TestNoneIsLost: where no name is free any more, a file stays where it is, and that is said.
+// TestNoneIsLost checks that a file stays where it is if all names in the other folder are taken, and that this is
+// reported.
 func TestNoneIsLost(t *testing.T) {
 	names := []string{"a.json"}
 	for n := range mostAlike {
@@ -59,7 +60,7 @@ func TestNoneIsLost(t *testing.T) {
 	}
 }
 
-// TestInterrupted: when a run is interrupted, or its clients can't be run, all files stay.
+// TestInterrupted checks that all files stay if a run is interrupted, or if its clients cannot be run.
 func TestInterrupted(t *testing.T) {
 	f := lay(t, "a.json", "b.json")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -81,7 +82,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestAtOnce: what another run has moved meanwhile is no error.
+// TestAtOnce checks that it is no error if another run has moved a file meanwhile.
 func TestAtOnce(t *testing.T) {
 	f := lay(t, "a.json")
 	e, err := Run(t.Context(), Past{Folder: f}, locked, func(ctx context.Context, ce *histories.Counterexample) (*engine.Replayed, error) {
@@ -95,7 +96,7 @@ func TestAtOnce(t *testing.T) {
 	}
 }
 
-// TestLinks: files and folders that are links are not followed, and nothing is moved through them.
+// TestLinks checks that links to files and folders are not followed, and that nothing is moved through them.
 func TestLinks(t *testing.T) {
 	outside, f := lay(t, "theirs.json"), lay(t)
 	if err := errors.Join(os.Symlink(outside.Place("theirs.json").Path, f.Place("a.json").Path), os.Symlink(outside.At.Path, f.Place(Passed).Path)); err != nil {
@@ -114,7 +115,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestNames: a run's file has the name of the one that shows the same, else a name that is free; at last there is none.
+// TestNames checks the choice of a file name. A file with the same violation is reused; otherwise a free name is taken,
+// until no variant is free.
 func TestNames(t *testing.T) {
 	ce, err := histories.LoadCounterexample(file)
 	if err != nil {

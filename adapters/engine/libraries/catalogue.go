@@ -1,4 +1,5 @@
-// Package libraries judges published lock libraries, which a catalogue lists, and makes a table of them.
+// Package libraries judges published lock libraries. A catalogue file lists the libraries, and the results are written
+// as a table.
 package libraries
 
 import (
@@ -19,37 +20,38 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Library is a published lock library with an adapter.
+// Library is an entry of the catalogue: a published lock library and its adapter.
 type Library struct {
 	Name    string `yaml:"library"`
 	Version string `yaml:"version"`
-	// Language is the programming language.
+	// Language is the programming language of the library.
 	Language string `yaml:"language"`
-	// By is how the library is installed: npm, go or debian; "" is unknown. Package is its name there.
+	// By says how the library is installed: "npm", "go" or "debian"; "" if unknown. Package is its name in that package
+	// manager.
 	By      string `yaml:"by"`
 	Package string `yaml:"package"`
-	Server  string `yaml:"server"`  // one of [gated.Kinds]
-	Servers int    `yaml:"servers"` // number of servers that the lock uses; 0 is one
-	Lock    string `yaml:"lock"`    // type of the lock; "" is a mutex
-	Exec    string `yaml:"exec"`    // its adapter: a command that runs in the catalogue's folder
-	// Known are the confirmed findings in this version.
+	Server  string `yaml:"server"`  // kind of server; one of [gated.Kinds]
+	Servers int    `yaml:"servers"` // number of servers that the lock uses; 0 means one
+	Lock    string `yaml:"lock"`    // type of the lock; "" means a mutex
+	Exec    string `yaml:"exec"`    // command of the library's adapter; it runs in the catalogue's folder
+	// Known are the confirmed findings in this version of the library.
 	Known []Known `yaml:"known"`
 }
 
-// Known is a confirmed finding.
+// Known is a confirmed violation of a property by a library.
 type Known struct {
 	Property string `yaml:"property"`
 	Says     string `yaml:"says"` // what happens, in one or two sentences
-	// Against is what the library's documentation says about that, and where; "" is nothing.
+	// Against quotes what the library's documentation says about the finding, and where; "" if it says nothing.
 	Against string `yaml:"against"`
-	// Stock is how often the finding was reproduced on stock servers, and in how many rounds; "" if it was only confirmed in
-	// the source.
+	// Stock says how often the finding was reproduced on stock servers, and in how many rounds. "" means that it was
+	// confirmed only by reading the source.
 	Stock string `yaml:"stock"`
-	// Issue is the issue that reports it, as OWNER/REPOSITORY#NUMBER; "" if none is known.
+	// Issue is the issue that reports the finding, as OWNER/REPOSITORY#NUMBER; "" if no issue is known.
 	Issue string `yaml:"issue"`
 }
 
-// String is the finding in sentences.
+// String describes the finding in sentences.
 func (k *Known) String() string {
 	all := []string{k.Property + ": " + k.Says}
 	if k.Against != "" {
@@ -64,10 +66,10 @@ func (k *Known) String() string {
 	return strings.Join(all, " ")
 }
 
-// Title is the library with its version.
+// Title is the library's name and version.
 func (l *Library) Title() string { return l.Name + " " + l.Version }
 
-// On describes the library's servers.
+// On names the library's servers, for example "5 × redis".
 func (l *Library) On() string {
 	if l.Servers > 1 {
 		return fmt.Sprintf("%d × %s", l.Servers, l.Server)
@@ -75,7 +77,7 @@ func (l *Library) On() string {
 	return l.Server
 }
 
-// Kind is the type of its lock.
+// Kind is the type of the library's lock.
 func (l *Library) Kind() lock.Kind {
 	kind, err := lock.KindNamed(l.Lock)
 	if err != nil {
@@ -84,7 +86,7 @@ func (l *Library) Kind() lock.Kind {
 	return kind
 }
 
-// known are the properties with a confirmed violation.
+// known returns the properties for which a violation is confirmed.
 func (l *Library) known() (set property.Set) {
 	for _, k := range l.Known {
 		if p, err := property.Named(k.Property); err == nil {
@@ -94,7 +96,7 @@ func (l *Library) known() (set property.Set) {
 	return set
 }
 
-// reports are the issues that report the confirmed findings.
+// reports lists the issues that report the confirmed findings.
 func (l *Library) reports() (all []string) {
 	for _, k := range l.Known {
 		if k.Issue != "" && !slices.Contains(all, k.Issue) {
@@ -104,10 +106,10 @@ func (l *Library) reports() (all []string) {
 	return all
 }
 
-// input bounds the file of a catalogue.
+// input limits the size of a catalogue file to 1 MiB.
 var input = infile.Input{Noun: "catalogue of libraries", Most: 1 << 20}
 
-// mostLibraries is the maximum number of libraries in a catalogue.
+// mostLibraries is the maximum number of libraries in a catalogue file.
 const mostLibraries = 1000
 
 // Load reads a catalogue. An error names the file and, if possible, the library.
@@ -150,7 +152,7 @@ func decode(data []byte) (all []Library, err error) {
 	return all, nil
 }
 
-// check rejects invalid entries.
+// check returns an error if the entry is invalid.
 func (l *Library) check() error {
 	for name, value := range map[string]string{"library": l.Name, "version": l.Version, "server": l.Server, "exec": l.Exec} {
 		if strings.TrimSpace(value) == "" {
@@ -171,10 +173,10 @@ func (l *Library) check() error {
 	return errors.Join(l.checkKnown(), gated.CheckServers(l.Server, l.Servers))
 }
 
-// issues matches the name of an issue.
+// issues matches the name of an issue: OWNER/REPOSITORY#NUMBER.
 var issues = regexp.MustCompile(`^[\w.-]+/[\w.-]+#\d+$`)
 
-// checkKnown rejects invalid findings.
+// checkKnown returns an error if a known finding of the entry is invalid.
 func (l *Library) checkKnown() error {
 	for _, k := range l.Known {
 		if _, err := property.Named(k.Property); err != nil {

@@ -12,22 +12,23 @@ import (
 	"github.com/lockproof/lockproof/histories/infile"
 )
 
-// ecosystem is how libraries are installed.
+// ecosystem is a package manager from which libraries are installed.
 type ecosystem struct {
 	install string // the install command, to run in the catalogue's folder; %s is the package
-	// version is the installed version of a package, for a catalogue in a folder. The error says why it is unknown.
+	// version returns the installed version of a package. folder is the catalogue's folder. The error says why the
+	// version is unknown.
 	version func(folder, name string) (string, error)
 }
 
-// ecosystems are the supported ecosystems, by their names in catalogues.
+// ecosystems are the supported package managers, by their names in catalogues.
 var ecosystems = map[string]ecosystem{
 	"npm":    {"npm ci --prefix node", npmVersion},
 	"go":     {"go build -C go -o locks .", goVersion},
 	"debian": {"apt-get install %s", debianVersion},
 }
 
-// Missing says what to do before the library can be judged, if its version is not installed. It is "" if nothing is to be
-// done, or if the catalogue does not say how the library is installed.
+// Missing says how to install the library if the catalogue's version of it is not installed. It is "" if that version
+// is installed, or if the catalogue does not say how to install it.
 func (l *Library) Missing(folder string) string {
 	e, ok := ecosystems[l.By]
 	if !ok {
@@ -46,10 +47,10 @@ func (l *Library) Missing(folder string) string {
 	return ""
 }
 
-// installed bounds the file that contains the installed version.
+// installed limits the size of the package.json file that contains the installed version.
 var installed = infile.Input{Noun: "package of npm", Most: 1 << 20}
 
-// npmVersion reads the version that npm has installed in the folder node.
+// npmVersion reads the version of a package that npm has installed below the folder node.
 func npmVersion(folder, name string) (string, error) {
 	data, err := installed.Read(filepath.Join(folder, "node", "node_modules", filepath.FromSlash(name), "package.json"))
 	if err != nil {
@@ -60,7 +61,7 @@ func npmVersion(folder, name string) (string, error) {
 	return strings.TrimPrefix(is.Version, "v"), err
 }
 
-// goVersion reads the version with which the program go/locks was built.
+// goVersion reads the version of a module with which the program go/locks was built.
 func goVersion(folder, name string) (string, error) {
 	info, err := buildinfo.ReadFile(filepath.Join(folder, "go", "locks"))
 	if err != nil {
@@ -74,10 +75,10 @@ func goVersion(folder, name string) (string, error) {
 	return "", fmt.Errorf("go/locks was built without %s", name)
 }
 
-// debianRevision matches what Debian adds to a version.
+// debianRevision matches the parts that Debian adds to a version, for example "+dfsg-0+deb12u1".
 var debianRevision = regexp.MustCompile(`^\d+:|[+~][^-]*|-[^-]*$`)
 
-// debianVersion is the version of an installed Debian package, without what Debian adds.
+// debianVersion returns the version of an installed Debian package, without the parts that Debian adds.
 func debianVersion(_, name string) (string, error) {
 	out, err := exec.Command("dpkg-query", "--show", "--showformat", "${db:Status-Status} ${Version}", name).Output()
 	status, version, _ := strings.Cut(string(out), " ")

@@ -23,14 +23,14 @@ import (
 
 // Config says how each library is judged.
 type Config struct {
-	Folder     string // folder of the catalogue, where adapters run
+	Folder     string // the catalogue's folder, in which adapters run
 	Seed       uint64
-	Executions int           // for each library; 0 is [gated.DefaultScenarios]
-	Time       time.Duration // for each library; 0 is no limit
+	Executions int           // number for each library; 0 means [gated.DefaultScenarios]
+	Time       time.Duration // maximum time for each library; 0 means no limit
 	Stderr     io.Writer     // receives the adapters' standard error
 	// Found is called with each violation. It may be nil.
 	Found func(*Library, *histories.Counterexample)
-	// Stock is the number of rounds in which each finding is repeated on stock servers; 0 is none.
+	// Stock is the number of rounds in which each finding is repeated on stock servers; 0 means that none is repeated.
 	Stock int
 }
 
@@ -39,8 +39,8 @@ type Row struct {
 	Library *Library
 	Report  *report.Report // nil if the library could not be judged
 	Err     error          // why it could not be judged
-	Skipped string         // why it was not tried: it is not installed; otherwise ""
-	// Stock are the results of repeating the findings on stock servers, if requested.
+	Skipped string         // why it was skipped, for example "not installed: ..."; "" if it was not
+	// Stock are the results of repeating the findings on stock servers; nil unless that was requested.
 	Stock []Stock
 }
 
@@ -48,10 +48,10 @@ type Row struct {
 type Stock struct {
 	Property property.Property
 	Result   stock.Result
-	Err      error // why it could not be repeated
+	Err      error // why the finding could not be repeated
 }
 
-// Judge judges a library, if it is installed.
+// Judge runs and judges a library. A library that is not installed is skipped.
 func (c *Config) Judge(ctx context.Context, l *Library) Row {
 	if missing := l.Missing(c.Folder); missing != "" {
 		return Row{Library: l, Skipped: missing}
@@ -84,12 +84,13 @@ func (c *Config) Judge(ctx context.Context, l *Library) Row {
 	return row
 }
 
-// starter starts a library's adapter.
+// starter returns what starts a library's adapter.
 func (c *Config) starter(l *Library) *subprocess.Starter {
 	return &subprocess.Starter{Command: l.Exec, Dir: c.Folder, Stderr: c.Stderr}
 }
 
-// repeat repeats findings on stock servers, in the order of the report. Findings that cannot be repeated are left out.
+// repeat repeats the findings on stock servers, in the order of the report. It skips findings that stock servers cannot
+// repeat.
 func (c *Config) repeat(ctx context.Context, l *Library, found map[property.Property]*histories.Counterexample) (all []Stock) {
 	for _, p := range slices.Sorted(maps.Keys(found)) {
 		if !stock.Repeatable.Has(p) || ctx.Err() != nil {
@@ -101,8 +102,8 @@ func (c *Config) repeat(ctx context.Context, l *Library, found map[property.Prop
 	return all
 }
 
-// violated are the properties of part that are certainly violated. words name them with the number of steps of each
-// execution.
+// violated returns the properties of part that are certainly violated. words names these, with the number of steps of
+// each execution, and also the suspected violations.
 func (r *Row) violated(part property.Set) (found property.Set, words []string) {
 	for i := range r.Report.Properties {
 		p := &r.Report.Properties[i]
@@ -119,7 +120,7 @@ func (r *Row) violated(part property.Set) (found property.Set, words []string) {
 	return found, words
 }
 
-// Unexpected are the violated properties of safety and recovery that are not known to be violated.
+// Unexpected returns the violated safety and recovery properties for which the catalogue lists no violation.
 func (r *Row) Unexpected() property.Set {
 	if r.Report == nil {
 		return 0
@@ -128,7 +129,7 @@ func (r *Row) Unexpected() property.Set {
 	return found &^ r.Library.known()
 }
 
-// Missed are the properties that are known to be violated, and were not violated this time.
+// Missed returns the properties that this run did not violate, although the catalogue lists a violation.
 func (r *Row) Missed() property.Set {
 	if r.Report == nil {
 		return 0
@@ -137,7 +138,7 @@ func (r *Row) Missed() property.Set {
 	return r.Library.known() &^ found
 }
 
-// broken are the broken promises.
+// broken names the promises that the library breaks.
 func (r *Row) broken() (names []string) {
 	for i := range r.Report.Properties {
 		p := &r.Report.Properties[i]
@@ -151,7 +152,7 @@ func (r *Row) broken() (names []string) {
 // columns are the headings of the table.
 var columns = []string{"library", "server", "is it safe?", "does it recover?", "promises broken", "executions", "reported as"}
 
-// cells are the cells of a row.
+// cells returns the text of each column in a row.
 func (r *Row) cells() []string {
 	l := r.Library
 	reports := strings.Join(l.reports(), ", ")
@@ -201,7 +202,7 @@ func WriteMarkdown(w io.Writer, rows []Row) error {
 	return errors.Join(append(errs, writeNotes(w, rows, "- "))...)
 }
 
-// writeNotes writes what does not fit into the table: what is known, and why something was not judged.
+// writeNotes writes what does not fit into the table: the known findings, and why a library was not judged.
 func writeNotes(w io.Writer, rows []Row, bullet string) (err error) {
 	note := func(r *Row, text string) {
 		_, wrong := fmt.Fprintf(w, "\n%s%s: %s\n", bullet, r.Library.Title(), text)
@@ -234,7 +235,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// String is the result in words.
+// String describes the result in words.
 func (s Stock) String() string {
 	if s.Err != nil {
 		return fmt.Sprintf("%v again: %v", s.Property, s.Err)

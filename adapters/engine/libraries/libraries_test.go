@@ -13,14 +13,14 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine/gated"
 	"github.com/lockproof/lockproof/histories/report"
 	"github.com/lockproof/lockproof/model/property"
-	_ "github.com/lockproof/lockproof/sim/amqp" // draws scenarios
+	_ "github.com/lockproof/lockproof/sim/amqp" // the backend that draws scenarios
 	_ "github.com/lockproof/lockproof/sim/redis"
 )
 
-// catalogue is that of this repository.
+// catalogue is the catalogue file of this repository.
 const catalogue = "../../../testdata/libraries/catalogue.yaml"
 
-// TestCatalogue: the catalogue of this repository is one, and names libraries by what they are installed as.
+// TestCatalogue checks that the catalogue of this repository is valid.
 func TestCatalogue(t *testing.T) {
 	all, err := Load(catalogue)
 	if err != nil || len(all) < 30 {
@@ -28,7 +28,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestBad: a catalogue that makes no sense is refused in one line that says where.
+// TestBad checks that invalid catalogues are refused. The error must be one line that says where the mistake is.
 func TestBad(t *testing.T) {
 	const good = "- {library: a, version: 1, server: redis, exec: node a.js"
 	for text, want := range map[string]string{
@@ -65,7 +65,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestTable: ten libraries of the catalogue of which nothing bad is known are judged, and none is accused.
+// TestTable judges ten libraries without known findings. None of them must show a violation.
 func TestTable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out programs of Node")
@@ -86,9 +86,9 @@ func TestTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Config{Folder: folder, Executions: 12, Time: 15 * time.Second} // a finding need not get as small as it can
+	c := Config{Folder: folder, Executions: 12, Time: 15 * time.Second} // short limits: findings need not be minimal
 	var rows []Row
-	all = slices.DeleteFunc(all, func(l Library) bool { return len(l.Known) > 0 }) // making a finding smaller takes its time
+	all = slices.DeleteFunc(all, func(l Library) bool { return len(l.Known) > 0 }) // minimising findings takes long
 	for i := range all[:10] {
 		row := c.Judge(t.Context(), &all[i])
 		if row.Skipped != "" {
@@ -114,7 +114,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestReports: the table names the reports of what is known, each once, of a library that is not installed as well.
+// TestReports checks that the table lists each issue that reports a known finding once, also for libraries that are not
+// installed.
 func TestReports(t *testing.T) {
 	l := Library{Name: "some", Version: "1", Server: "redis", Known: []Known{
 		{Property: "mutual-exclusion", Issue: "some/lock#7"}, {Property: "progress", Issue: "some/lock#7"}, {Property: "no-crash"}, {Property: "no-leak", Issue: "some/lock#12"},
@@ -127,7 +128,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestKnown: what is known of a library is no surprise, and its absence is said.
+// TestKnown checks that the catalogue's findings are read as properties, and that several servers are refused for AMQP.
 func TestKnown(t *testing.T) {
 	l := &Library{Known: []Known{{Property: property.LimitRespected.String()}}}
 	if l.known() != property.Set(0).With(property.LimitRespected) {
@@ -138,7 +139,8 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestSkipped: a library that is not installed, or in another version, is skipped with what to do, and counts as no failure.
+// TestSkipped checks that a library is skipped if it is not installed, or only in another version. The reason says how
+// to install it. A skipped library is no failure.
 func TestSkipped(t *testing.T) {
 	folder := t.TempDir()
 	l := Library{Name: "some", Version: "1.2.3", Server: "redis", Exec: "exit 1", By: "npm", Package: "@some/lock"}
@@ -181,7 +183,7 @@ func TestSkipped(t *testing.T) {
 	judged("apt-get install no-such-package-of-lockproof")
 }
 
-// TestDebianVersion: what Debian adds to a version is left out.
+// TestDebianVersion checks that the parts are removed which Debian adds to a version.
 func TestDebianVersion(t *testing.T) {
 	for given, want := range map[string]string{"4.3.4-3": "4.3.4", "5.4.53+dfsg-0+deb12u1": "5.4.53", "3:3.2.25-0+deb12u7": "3.2.25", "1.0.2~rc1-2": "1.0.2"} {
 		if got := debianRevision.ReplaceAllString(given, ""); got != want {

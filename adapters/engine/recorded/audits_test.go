@@ -16,8 +16,9 @@ import (
 
 const audits = "../../../testdata/histories/audits"
 
-// TestAudits walks testdata/histories/audits. In "expected", each history has a line with the property that its audit violates, and
-// what is said of it. Without the audit that is not seen.
+// TestAudits judges the histories in testdata/histories/audits. The file "expected" has a line for each history: the
+// property that the audit violates ("-" for none), and the beginning of the violation's text. Without the audit no
+// violation is found, except those that linearizability shows.
 func TestAudits(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(audits, "expected"))
 	if err != nil {
@@ -37,7 +38,8 @@ func TestAudits(t *testing.T) {
 			if r, err = checkAudit(t, words[0], false); err != nil {
 				t.Fatal(err)
 			}
-			shown := words[1] == property.MutualExclusion.String() || words[1] == property.ExactCount.String() // by linearizability
+			// Linearizability shows violations of these properties without the audit.
+			shown := words[1] == property.MutualExclusion.String() || words[1] == property.ExactCount.String()
 			if got := r.Outcome() == report.OutcomeViolated; got != shown {
 				t.Errorf("without the audit: %s", r.Outcome())
 			}
@@ -45,7 +47,8 @@ func TestAudits(t *testing.T) {
 	}
 }
 
-// wantViolation wants a property violated, "-" for none, and something to be said of it.
+// wantViolation checks that the property is violated and that the violation's text begins with why. The name "-" means
+// that no property is violated.
 func wantViolation(t *testing.T, r *report.Report, name, why string) {
 	t.Helper()
 	if name == "-" {
@@ -83,7 +86,7 @@ func checkAudit(t *testing.T, name string, audit bool) (*report.Report, error) {
 	return recorded.CheckRecording(recording, recorded.CheckOptions{Source: path, Audit: audit})
 }
 
-// TestNoAudit: a history that does not say where its audit begins has none.
+// TestNoAudit checks that judging an audit fails if the history does not mark where the audit begins.
 func TestNoAudit(t *testing.T) {
 	if _, err := checkAudit(t, "no-mark.jsonl", true); !errors.Is(err, judge.ErrNoAudit) || !strings.Contains(err.Error(), "no-mark.jsonl") {
 		t.Errorf("%v", err)

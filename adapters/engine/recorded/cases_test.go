@@ -15,9 +15,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestCases walks testdata/histories/cases. In each folder, "expected" has a line for each history and reading of releases
-// by others: what judging it comes to, and the properties that are violated. A reading "reject,2" is of a semaphore with two
-// permits.
+// TestCases judges the histories in the folders of testdata/histories/cases. Each folder's file "expected" has lines of
+// a history's name, how releases by other clients are read, the outcome, and the violated properties. The reading
+// "reject,2" means a semaphore with two permits.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("../../../testdata/histories/cases/*/expected")
 	if err != nil || len(files) == 0 {
@@ -37,7 +37,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// judgeCase judges a history: expected are the reading, the outcome, and what is violated.
+// judgeCase judges a history. expected is the rest of the line: the reading, the outcome, and the violated properties.
 func judgeCase(t *testing.T, path string, expected []string) {
 	reading, permits, semaphore := strings.Cut(expected[0], ",")
 	releases, err := linear.ReleasesNamed(reading)

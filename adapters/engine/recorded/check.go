@@ -19,35 +19,38 @@ import (
 	"github.com/lockproof/lockproof/model/shares"
 )
 
-// CheckOptions say how a recorded history is judged.
+// CheckOptions says how a recorded history is judged.
 type CheckOptions struct {
 	engine.Judging
-	// Source is the file from which the history was read, or describes its origin.
+	// Source is the file from which the history was read, or a description of its origin.
 	Source string
-	// Permits is the number of permits of a lock whose history names no slots; 0 is its initial number of slots.
+	// Permits is the number of permits, for a history whose events name no slots. 0 means the lock's initial number of
+	// slots.
 	Permits int
-	// Releases says who may release a lock. FailedRelease says what a failed release implies about its caller.
+	// Releases says which clients may release a lock. FailedRelease says whether a client whose release failed may
+	// still hold the lock.
 	Releases      linear.Releases
 	FailedRelease linear.FailedRelease
-	// Order decides the order of events if times contradict the order of lines.
+	// Order says how events are ordered if their times contradict the order of lines.
 	Order Order
-	// Reentrant is the maximum number of times that the holder of a mutex may acquire it, before releasing it as often: see
-	// [history.Reentrant]. 0 and 1 are once.
+	// Reentrant is how often the holder of a mutex may acquire it again before releasing: it must release as often as
+	// it acquired. 0 and 1 mean a mutex that is not reentrant. See [history.Reentrant].
 	Reentrant int
-	// Audit says that the history ends with an audit, which is judged as well: see [beliefs.Audit].
+	// Audit says that the history ends with an audit, which is judged as well: fresh clients acquire and release when
+	// all others have finished. See [beliefs.Audit].
 	Audit bool
 }
 
-// Order is how the events of a recording are ordered.
+// Order says how the events of a recording are ordered.
 type Order uint8
 
-// The orders.
+// The ways to order events.
 const (
-	// BothOrders is the order of lines. If times contradict it, nothing is decided.
+	// BothOrders uses the order of lines. If the times contradict that order, every property is undecided.
 	BothOrders Order = iota
-	// ByLines is the order of lines, whatever the times are.
+	// ByLines uses the order of lines and ignores times.
 	ByLines
-	// ByTime is the order of times, and of lines for equal times.
+	// ByTime orders events by time. Events with equal times stay in the order of lines.
 	ByTime
 )
 
@@ -56,7 +59,8 @@ var orderNames = [...]string{"both", "lines", "time"}
 // String is the order's name.
 func (o Order) String() string { return orderNames[o] }
 
-// Arrange sorts the events of a history by time, if the order is ByTime. Events without a time stay behind the one before.
+// Arrange sorts the events of a history by time if the order is ByTime. An event without a time gets the time of the
+// event before it.
 func (o Order) Arrange(h *history.History) {
 	if o != ByTime {
 		return
@@ -69,7 +73,7 @@ func (o Order) Arrange(h *history.History) {
 	slices.SortStableFunc(h.Events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
 }
 
-// OrderNamed is the order with the given name.
+// OrderNamed returns the order with the given name.
 func OrderNamed(name string) (Order, error) {
 	for o, n := range orderNames {
 		if n == name {
@@ -79,7 +83,7 @@ func OrderNamed(name string) (Order, error) {
 	return 0, fmt.Errorf("%q: expected one of %q", name, orderNames)
 }
 
-// Check judges a recorded history: linearizability, and the other properties as far as a history alone can show violations.
+// Check judges a recorded history: linearizability, and the other properties whose violations a history alone can show.
 // The error is for an invalid history.
 func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 	verdicts, err := o.judge(h)
@@ -89,7 +93,7 @@ func Check(h *history.History, o CheckOptions) (*report.Report, error) {
 	return o.report(h, verdicts), nil
 }
 
-// judge judges a history in memory.
+// judge judges a history that is in memory.
 func (o *CheckOptions) judge(h *history.History) ([]linear.Verdict, error) {
 	if shares.Taken(h) {
 		return o.shared(h)
@@ -101,7 +105,7 @@ func (o *CheckOptions) judge(h *history.History) ([]linear.Verdict, error) {
 	return o.audited(h, judge.Events(h), verdicts)
 }
 
-// shared judges a history whose clients take shares.
+// shared judges a history in which clients acquire several permits at once, or acquire the lock for reading.
 func (o *CheckOptions) shared(h *history.History) ([]linear.Verdict, error) {
 	switch {
 	case o.Audit:
@@ -116,7 +120,7 @@ func (o *CheckOptions) shared(h *history.History) ([]linear.Verdict, error) {
 	return verdicts, nil
 }
 
-// audited adds the verdicts on the audit at the end of a history, if requested.
+// audited adds the verdicts on the audit at the end of a history, if the options ask for it.
 func (o *CheckOptions) audited(h *history.History, read linear.Source, verdicts []linear.Verdict) ([]linear.Verdict, error) {
 	if !o.Audit {
 		return verdicts, nil
@@ -128,8 +132,8 @@ func (o *CheckOptions) audited(h *history.History, read linear.Source, verdicts 
 	return judge.Merge(append(verdicts, more...)), nil
 }
 
-// wholeEvents is the maximum number of events of a history that is judged in memory. A longer one is judged while it is
-// read.
+// wholeEvents is the maximum number of events of a history that is judged in memory. Longer histories are judged while
+// they are read.
 const wholeEvents = 1 << 20
 
 // CheckRecording is [Check] for a history of any length.
@@ -148,7 +152,7 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 		verdicts, err = o.read(rec, h)
 	}
 	if malformed := (*linear.Malformed)(nil); errors.As(err, &malformed) {
-		return nil, fmt.Errorf("%s: %w", o.Source, err) // other errors name the place
+		return nil, fmt.Errorf("%s: %w", o.Source, err) // other errors already name the file
 	} else if err != nil {
 		return nil, err
 	}
@@ -160,7 +164,7 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 	return r, nil
 }
 
-// read judges a history that is too long for memory.
+// read judges a history that is too long for memory while reading it.
 func (o *CheckOptions) read(rec *histories.Recording, h *history.History) ([]linear.Verdict, error) {
 	each := func(use func(*history.Event) error) error {
 		return rec.Each(func(e *history.Event) error {
@@ -177,7 +181,8 @@ func (o *CheckOptions) read(rec *histories.Recording, h *history.History) ([]lin
 	return o.audited(h, each, verdicts)
 }
 
-// Arranged is a history in the order in which it is judged.
+// Arranged returns the history in the form in which it is judged: ordered by Order, and without the inner acquires and
+// releases of a reentrant lock.
 func (o *CheckOptions) Arranged(h *history.History) *history.History {
 	o.Order.Arrange(h)
 	if o.Reentrant > 1 {
@@ -186,7 +191,7 @@ func (o *CheckOptions) Arranged(h *history.History) *history.History {
 	return h
 }
 
-// counting describes how a reentrant lock is read.
+// counting explains, for the report, how a reentrant lock's history was interpreted.
 func (o *CheckOptions) counting() []string {
 	if o.Reentrant < 2 {
 		return nil
@@ -194,7 +199,7 @@ func (o *CheckOptions) counting() []string {
 	return []string{fmt.Sprintf("the holder may acquire the lock up to %d times, and the last release gives it back", o.Reentrant)}
 }
 
-// sharing describes how a history is read whose clients take shares.
+// sharing explains, for the report, how a history with several permits at once, or with readers, was interpreted.
 func sharing(h *history.History) []string {
 	if !shares.Taken(h) {
 		return nil
@@ -202,7 +207,8 @@ func sharing(h *history.History) []string {
 	return shares.Readings(h)
 }
 
-// unordered makes every judged property undecided, as n events of the history have an earlier time than one before.
+// unordered makes every judged property undecided. n is the number of events with an earlier time than the event
+// before.
 func unordered(r *report.Report, n int) {
 	for i := range r.Properties {
 		if p := &r.Properties[i]; p.Skip == "" && (p.Checked > 0 || p.Violation != nil) {
@@ -212,7 +218,7 @@ func unordered(r *report.Report, n int) {
 	}
 }
 
-// has is the phrase for n events with a common feature.
+// has returns "1 event has" or "n events have".
 func has(n int) string {
 	if n == 1 {
 		return "1 event has"
@@ -220,7 +226,7 @@ func has(n int) string {
 	return style.Plural(n, "event") + " have"
 }
 
-// report is the report about a history.
+// report creates the report about a history.
 func (o *CheckOptions) report(h *history.History, verdicts []linear.Verdict) *report.Report {
 	r := &report.Report{
 		Tool: engine.Version, Target: h.Kind.String(), Kind: h.Kind, Mode: report.Recorded, Source: o.Source,
@@ -234,7 +240,7 @@ func (o *CheckOptions) report(h *history.History, verdicts []linear.Verdict) *re
 	r.Operations = judged[property.Linearizable].Checked
 	silence := judged[property.Linearizable].Unjudged
 	asked := o.Properties
-	if property.Applicable(h.Kind)&^asked == 0 { // and other properties that the history can show
+	if property.Applicable(h.Kind)&^asked == 0 { // all properties were asked for: add all that the history can show
 		asked = 0
 	}
 	asked = engine.JudgedOf(applicable, asked)
@@ -255,12 +261,12 @@ func (o *CheckOptions) report(h *history.History, verdicts []linear.Verdict) *re
 	return r
 }
 
-// Reading says how a history is read.
+// Reading returns the options for checking linearizability.
 func (o *CheckOptions) Reading() linear.Options {
 	return linear.Options{FailedAcquire: o.FailedAcquire, Permits: o.Permits, Releases: o.Releases, FailedRelease: o.FailedRelease}
 }
 
-// note describes the reading by which a property was judged.
+// note describes the assumptions under which a property was judged.
 func (o *CheckOptions) note(p property.Property) string {
 	switch p {
 	case property.Linearizable:
@@ -271,10 +277,11 @@ func (o *CheckOptions) note(p property.Property) string {
 	return ""
 }
 
-// notShown is the reason why a property is skipped that depends on the broker's state, or on what was sent.
+// notShown explains why a property is skipped that needs the server's state or the commands sent.
 const notShown = "not shown by a history alone: it takes a server, real or simulated"
 
-// fromHistory is the result of a history for a property. If the history has several locks, a violation names the lock.
+// fromHistory returns the result for property p from its verdict v. If the history has several locks, a violation names
+// the lock.
 func fromHistory(h *history.History, p property.Property, v linear.Verdict, judged bool) report.PropertyResult {
 	r := report.PropertyResult{Property: p, Evidence: property.FromHistory, Checked: v.Checked, Scenarios: 1}
 	switch {

@@ -19,17 +19,17 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
 )
 
-// stressedDesign is a lock of some design, in Go.
+// stressedDesign is a lock design written in Go, to be run under stress.
 type stressedDesign struct {
 	name  string
 	kind  lock.Kind
 	new   func(ctx context.Context, url string) (inprocess.Lock, error)
 	wrong bool
-	// by is the property that shows whether it is wrong; the zero value is mutual-exclusion.
+	// by is the property whose violation shows that the design is wrong; the zero value is mutual-exclusion.
 	by property.Property
 }
 
-// impatient is a mutex whose clients do not wait.
+// impatient is a mutex that does not implement waiting for the lock.
 type impatient struct{ inprocess.Lock }
 
 func mutexOf(name string, d mutexes.Design) stressedDesign {
@@ -77,8 +77,9 @@ var stressedDesigns = []stressedDesign{
 	wrong(limitedOf("tokens alike made twice", semaphores.Tokens{Alike: true, Twice: true})),
 }
 
-// Locks of each design run under stress on a real RabbitMQ. Right ones are accused of nothing. With wrong ones a run sees
-// two clients with one slot, or more holders than there are slots or than their callers allow.
+// TestStressDesigns runs locks of each design under stress on a real RabbitMQ. Correct designs must violate no
+// property. With a wrong design, the test must see two clients with one slot, or more holders than slots or callers'
+// limits allow.
 func TestStressDesigns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out locks of other designs under stress")
@@ -91,7 +92,7 @@ func TestStressDesigns(t *testing.T) {
 		t.Run(d.name, func(t *testing.T) {
 			r := d.stress(t, broker)
 			for i := 1; d.wrong && i < stressTries && r.Result(d.by).Violation == nil; i++ {
-				r = d.stress(t, broker) // nobody says who comes first
+				r = d.stress(t, broker) // the bug shows only in some interleavings
 			}
 			for _, p := range r.Properties {
 				if p.Violation != nil && !d.wrong {
@@ -109,14 +110,14 @@ func TestStressDesigns(t *testing.T) {
 	}
 }
 
-// stressTries is how often a wrong lock is tried until it is seen to be wrong.
+// stressTries is the maximum number of runs of a wrong design until its bug must have been seen.
 const stressTries = 10
 
 func (d *stressedDesign) stress(t *testing.T, broker *rabbitmq.Broker) *report.Report {
 	res, err := recorded.StressExternal(t.Context(), recorded.ExternalStressConfig{
 		Config: clientstress.Config{
 			Starter: inprocess.Starter{Name: d.name, New: d.new}, Kind: d.kind, URL: broker.URL, Sweep: broker.Sweep,
-			Proxy: d.kind == lock.Mutex || d.by == property.LimitRespected, // what nobody destroys is known by the proxy alone
+			Proxy: d.kind == lock.Mutex || d.by == property.LimitRespected, // not destroyed: the proxy notes the queues
 			Load:  stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: stressRounds, Verifies: 2, CrashShare: 0.02, Seed: 1}.Fit(d.kind),
 		},
 		Broker: broker.Version,

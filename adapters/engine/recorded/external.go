@@ -17,24 +17,24 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// ExternalStressConfig says which external lock to stress on which broker, how, and how much.
+// ExternalStressConfig says which external lock to stress, on which broker, and with which load.
 type ExternalStressConfig struct {
 	clientstress.Config
-	// Exec is the command of the clients, for the report; "" if there is none.
+	// Exec is the command that starts the clients, for the report; "" if the clients are no external program.
 	Exec string
-	// Name is the name of the target; "" is the name that its clients give.
+	// Name is the name of the target in the report. "" means the name that the clients report.
 	Name string
-	// Broker is the broker's name for itself, for the report: "RabbitMQ 3.10.8".
+	// Broker is the name that the broker reports, for example "RabbitMQ 3.10.8".
 	Broker string
 	engine.Judging
-	// Keep stores the history of a target before it is judged, so that it is not lost whatever happens next. source says
-	// where it is. Keep may be nil.
+	// Keep stores the history of a target before it is judged, so that a crash of the checker does not lose it. source
+	// says where the history is stored. Keep may be nil.
 	Keep func(h *history.History, target string) (source string, err error)
 }
 
-// StressExternal makes external clients use a lock concurrently on a real broker, and judges the history: see
-// [clientstress.Run]. The error is for a run that could not be carried out, or ended early: ctx ended, a client can't be
-// started, or a client breaks the protocol. The result contains what was seen until then; it is nil if that is nothing.
+// StressExternal makes external clients use a lock at once on a real broker, and judges the history: see
+// [clientstress.Run]. It returns an error if the run failed or ended early: ctx ended, a client cannot be started, or a
+// client breaks the protocol. The result covers the run until the error; it is nil if there is no history.
 func StressExternal(ctx context.Context, c ExternalStressConfig) (*engine.Result, error) {
 	h, stats, err := clientstress.Run(ctx, c.Config)
 	if h == nil {
@@ -58,8 +58,8 @@ func StressExternal(ctx context.Context, c ExternalStressConfig) (*engine.Result
 	return &engine.Result{Report: report}, err
 }
 
-// judged judges a history by the rules for what passes the gate: safety by certain holds; recovery by the audit; and
-// linearizability, which is a promise, if nothing went wrong.
+// judged judges the history of a stress run. Safety is judged by holds that are certain, and recovery by the audit at
+// the end. Linearizability is judged only if no client died and every operation completed.
 func (c *ExternalStressConfig) judged(h *history.History, stats *clientstress.Stats, source string) *report.Report {
 	o := CheckOptions{Judging: c.Judging, Source: source}
 	verdicts := o.certain(h)
@@ -75,7 +75,8 @@ func (c *ExternalStressConfig) judged(h *history.History, stats *clientstress.St
 	return r
 }
 
-// certain are the verdicts of safety by certain holds and, unless the run was interrupted, of recovery by the audit.
+// certain judges safety by holds that are certain. It also judges recovery by the audit, unless the run was interrupted
+// before it.
 func (o *CheckOptions) certain(h *history.History) []linear.Verdict {
 	verdicts := judge.Certain(h, o.Reading())
 	if recovery, err := judge.Audit(h, judge.Events(h), o.Reading(), beliefs.Before{}); err == nil {
@@ -84,8 +85,8 @@ func (o *CheckOptions) certain(h *history.History) []linear.Verdict {
 	return verdicts
 }
 
-// Certain judges a history of external clients about whose lock and server nothing else is known: safety by certain holds,
-// and recovery by the audit at its end.
+// Certain judges a history of external clients without knowledge of their lock and server: safety by holds that are
+// certain, and recovery by the audit at the history's end.
 func Certain(h *history.History, o CheckOptions) *report.Report {
 	r := o.report(h, o.certain(h))
 	if p := r.Result(property.Linearizable); p != nil {
@@ -94,10 +95,10 @@ func Certain(h *history.History, o CheckOptions) *report.Report {
 	return r
 }
 
-// unsettled is the reason why linearizability of a history is not judged.
+// unsettled explains why linearizability of a history is not judged.
 const unsettled = "a promise, which is judged where no client dies and every operation has an end"
 
-// tell adds to the report of a history what is known of the run.
+// tell adds the data of the run to the report.
 func (c *ExternalStressConfig) tell(r *report.Report, stats *clientstress.Stats) {
 	r.Target, r.Doc, r.Mode = c.Name, secret.Command(c.Exec), report.Stressed
 	r.Broker, r.Scenarios, r.Elapsed = c.Broker+", straight", stats.Rounds, stats.Elapsed

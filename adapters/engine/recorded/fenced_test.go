@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestFencingTokens: a history in which grants have fencing tokens is judged by them, whether it is in JSON Lines or EDN, and
-// one in which they have none is not.
+// TestFencingTokens checks that fencing tokens are judged if a history's grants have them, both in JSON Lines and in
+// EDN. A history without tokens must not be judged by them.
 func TestFencingTokens(t *testing.T) {
 	const header = `{"lockproof":"history","version":1,"kind":"mutex","locks":[{"name":"jobs","slots":1}]}` + "\n"
 	lines := func(first, second string) string {

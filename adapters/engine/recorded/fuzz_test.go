@@ -17,10 +17,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// seedEvents is how many lines of a history are a beginning for the fuzzer, which is slow with long ones.
+// seedEvents is the maximum number of lines of a seed history. The fuzzer is slow with longer ones.
 const seedEvents = 24
 
-// FuzzCheck: whatever a history's file says is refused, or it is judged, reported and put on a page.
+// FuzzCheck reads arbitrary text as a history. The text must either be refused, or be judged, reported and shown on a
+// page without a crash.
 func FuzzCheck(f *testing.F) {
 	files, err := filepath.Glob("../../../testdata/histories/*.*")
 	if err != nil || len(files) == 0 {
@@ -52,7 +53,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// FuzzMachines: whatever files of machines say is refused, or it is judged.
+// FuzzMachines reads two arbitrary texts as the recordings of two machines. They must either be refused, or be judged
+// without a crash.
 func FuzzMachines(f *testing.F) {
 	holds := done(1, "acquire", 0, 1) + done(1, "release", 500, 501)
 	f.Add([]byte(holds), []byte(done(2, "acquire", 200, 201)+event(300, "invoke", 2, "release", "")+event(301, "info", 2, "release", "")), int64(50e6))
@@ -76,7 +78,7 @@ func FuzzMachines(f *testing.F) {
 	})
 }
 
-// checkAndShow judges a history and shows it in every way that there is, unless it is refused.
+// checkAndShow judges a history and writes the report in every format, unless the history is refused.
 func checkAndShow(t *testing.T, data []byte, assumed histories.Header) {
 	recording, err := histories.NewRecording(bytes.NewReader(data), "fuzz", assumed)
 	if err != nil {

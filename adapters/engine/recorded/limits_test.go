@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestLimits: a history whose acquires state limits is judged by them, whether it is in JSON Lines or EDN; one whose acquires
-// state none is not.
+// TestLimits checks that a history is judged by limits on the number of holders if its acquires state them, both in
+// JSON Lines and in EDN. Without stated limits, the property must not be judged.
 func TestLimits(t *testing.T) {
 	lines := func(first, second string) string {
 		call := func(p, limit string) string {

@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/linear"
 )
 
-// TestLoosenLegal: whatever a history of one clock is, it stays well-formed with a clock error, and if it is linearizable it
-// stays so.
+// TestLoosenLegal takes histories recorded with one clock and widens their operations by a clock error. The histories
+// must stay well-formed, and a linearizable one must stay linearizable.
 func TestLoosenLegal(t *testing.T) {
 	legal := 0
 	for i := range 20000 {
@@ -39,7 +39,8 @@ func TestLoosenLegal(t *testing.T) {
 	}
 }
 
-// changes reports whether slots are changed or counted, of which nothing is judged with a clock error.
+// changes reports whether operations of a history change or count slots. Such histories cannot be judged with a clock
+// error.
 func changes(h *history.History) bool {
 	for i := range h.Events {
 		if op := h.Events[i].F.Op(); op.Administrative() || op.String() == "count" {

@@ -14,11 +14,12 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// MostEvents is the maximum total number of events of several files.
+// MostEvents is the maximum number of events of several recordings together.
 const MostEvents = wholeEvents
 
-// CheckMachines judges the recordings of several machines whose clocks differ by at most bound. Operations closer in time
-// than bound count as concurrent: see [history.Loosen]. For a single machine the bound is 0.
+// CheckMachines judges the recordings of several machines together. bound is the maximum difference between their
+// clocks. Operations closer in time than bound count as concurrent: see [history.Loosen]. For a single machine bound is
+// 0.
 func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (*report.Report, error) {
 	h, readings := m.History, []string{fmt.Sprintf("%s, ordered by their times", style.Plural(len(m.Names), "machine"))}
 	if err := linear.Validate(h); err != nil {
@@ -64,7 +65,7 @@ func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (
 	return r, nil
 }
 
-// blurred adds the reason to the verdicts of a history if the clock error makes answers say nothing.
+// blurred explains skipped verdicts if every hold was too short to be judged with this clock error.
 func blurred(h *history.History, verdicts []linear.Verdict, bound time.Duration) {
 	answers := h.Answers()
 	if answers.Silence() != "" {
@@ -77,8 +78,8 @@ func blurred(h *history.History, verdicts []linear.Verdict, bound time.Duration)
 	}
 }
 
-// alone adds the violations among the clients of a single machine, whose order is certain. It adds nothing if clients may
-// have lost what they held, as another machine's clock says when.
+// alone judges the events of each machine separately, because their order is certain, and adds the violations found. It
+// adds nothing if the history has events, such as a restart, that may end holds: those events come from another clock.
 func (o *CheckOptions) alone(m *histories.Machines, verdicts []linear.Verdict) error {
 	parts := make([]*history.History, len(m.Names))
 	for i := range parts {
@@ -91,7 +92,7 @@ func (o *CheckOptions) alone(m *histories.Machines, verdicts []linear.Verdict) e
 		case m.Of[i] < 0:
 			continue
 		case e.F.Op() == lock.Acquire && e.Type == history.Fail:
-			e.Reason = lock.NoReason // clients of other machines may explain it
+			e.Reason = lock.NoReason // a client of another machine may hold the lock
 		}
 		part := parts[m.Of[i]]
 		part.Events, part.Places = append(part.Events, e), append(part.Places, m.History.Places[i])
@@ -112,7 +113,7 @@ func (o *CheckOptions) alone(m *histories.Machines, verdicts []linear.Verdict) e
 	return nil
 }
 
-// loosens returns an error if a history cannot be judged with a clock error.
+// loosens returns an error if the history has operations that cannot be judged with a clock error.
 func (o *CheckOptions) loosens(h *history.History) error {
 	if o.Releases == linear.ByAnyone {
 		return errors.New("--clock-error: which hold a release by anyone ends is not known where clocks differ; expected --release-by-others reject")

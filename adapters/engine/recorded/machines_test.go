@@ -13,20 +13,20 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// day is a wall time in milliseconds.
+// day is a time in milliseconds since 1970.
 const day = 1_700_000_000_000
 
-// event is one of a recorded history, at a time in milliseconds.
+// event returns a line of a recorded history. at is its time in milliseconds after day.
 func event(at int, kind string, process int, f, more string) string {
 	return fmt.Sprintf(`{"type":%q,"process":%d,"f":%q,"time":%d000000%s}`+"\n", kind, process, f, day+at, more)
 }
 
-// done is an operation that succeeds.
+// done returns the invocation and the success of an operation.
 func done(process int, f string, from, to int) string {
 	return event(from, "invoke", process, f, "") + event(to, "ok", process, f, "")
 }
 
-// checkFiles judges what machines recorded.
+// checkFiles judges the recordings of several machines.
 func checkFiles(t *testing.T, bound time.Duration, texts ...string) (*report.Report, error) {
 	t.Helper()
 	var files []histories.InputFile
@@ -40,7 +40,8 @@ func checkFiles(t *testing.T, bound time.Duration, texts ...string) (*report.Rep
 	return recorded.CheckMachines(m, bound, recorded.CheckOptions{Source: "files"})
 }
 
-// TestMachines: operations of two machines whose times are nearer than the clock error are concurrent.
+// TestMachines checks that operations of two machines count as concurrent if their times are closer than the clock
+// error.
 func TestMachines(t *testing.T) {
 	holds := done(1, "acquire", 0, 1) + done(1, "release", 500, 501)
 	overlaps := done(2, "acquire", 200, 201) + done(2, "release", 700, 701)
@@ -82,7 +83,7 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// TestMachinesRefused: what cannot be ordered by time is refused.
+// TestMachinesRefused checks that recordings are refused which cannot be ordered by time.
 func TestMachinesRefused(t *testing.T) {
 	holds := done(1, "acquire", 0, 1) + done(1, "release", 500, 501)
 	for _, test := range []struct {
@@ -101,20 +102,20 @@ func TestMachinesRefused(t *testing.T) {
 	}
 }
 
-// run is a run of a right mutex, or of one that is granted twice, by machines whose clocks differ.
+// run draws the recordings of a mutex on several machines whose clocks differ.
 type run struct {
 	r     *rand.Rand
 	files []strings.Builder
-	skew  []int // by machine, in milliseconds
+	skew  []int // error of each machine's clock, in milliseconds
 }
 
-// write records an event at a true time, by the clock of its client's machine.
+// write records an event that happens at a true time. The recorded time is that of the machine's clock.
 func (r *run) write(at int, kind string, client int, f string) {
 	m := client % len(r.files)
 	r.files[m].WriteString(event(at+r.skew[m], kind, client, f, ""))
 }
 
-// call is an operation that has its effect at a moment, after some time and before some more.
+// call records an operation that takes effect at the time at. It begins up to 29 ms earlier and ends up to 30 ms later.
 func (r *run) call(at, client int, f string) (answered int) {
 	begin, end := at-r.r.IntN(30), at+1+r.r.IntN(30)
 	kind := "ok"
@@ -126,8 +127,8 @@ func (r *run) call(at, client int, f string) (answered int) {
 	return end
 }
 
-// TestMachinesSound: no clocks within their bound make a right mutex look wrong, and a hold beside another that is longer than
-// the bound is found whatever the clocks are.
+// TestMachinesSound draws clocks that differ by less than the bound. A correct mutex must never look wrong. Two holds
+// that overlap for longer than the bound must always be found.
 func TestMachinesSound(t *testing.T) {
 	const bound = 40
 	judged := 0
@@ -156,7 +157,7 @@ func TestMachinesSound(t *testing.T) {
 			t.Fatalf("seed %d: a right mutex is accused: %+v\n%s", seed, res.Result(property.Linearizable), strings.Join(texts(), "\n"))
 		}
 		judged += res.Result(property.Linearizable).Checked
-		for i, client := range []int{21, 22} { // of two machines
+		for i, client := range []int{21, 22} { // clients on two different machines
 			r.write(at+100+i, "invoke", client, "acquire")
 			r.write(at+110+i, "ok", client, "acquire")
 			r.write(at+200+i, "invoke", client, "release")
@@ -171,7 +172,8 @@ func TestMachinesSound(t *testing.T) {
 	}
 }
 
-// TestReentrant: the last release of a reentrant lock gives it back, whether one machine has recorded it or two.
+// TestReentrant checks that a reentrant mutex is free only after as many releases as acquires, whether one machine or
+// two recorded the history.
 func TestReentrant(t *testing.T) {
 	twice := done(1, "acquire", 0, 1) + done(1, "acquire", 100, 101) + done(1, "release", 200, 201)
 	for _, test := range []struct {

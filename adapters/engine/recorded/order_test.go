@@ -9,7 +9,8 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// Nothing is decided where times contradict the order of the lines, unless it is said which of them is right.
+// TestOrder checks that a history is undecided if its times contradict the order of its lines, unless the options say
+// which order is right.
 func TestOrder(t *testing.T) {
 	const logs = `{:process 1 :type :invoke :f :acquire :time 1} {:process 1 :type :ok :f :acquire :time 2}
 {:process 1 :type :invoke :f :release :time 3} {:process 1 :type :ok :f :release :time 4}

@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// reentrantHistory is what clients see of a right mutex that its holder may acquire twice. Every call takes effect at a
-// moment between its invocation and its answer, or not at all; some answers are lost.
+// reentrantHistory draws a history of a correct mutex that its holder may acquire twice. Each operation takes effect at
+// a moment between its invocation and its answer, or not at all. Some answers are lost.
 func reentrantHistory(r *rand.Rand) *history.History {
 	const clients, most = 3, 2
 	h := &history.History{Kind: lock.Mutex, Locks: []string{"lock"}, Slots: []int{1}}
@@ -61,7 +61,7 @@ func reentrantHistory(r *rand.Rand) *history.History {
 	return h
 }
 
-// TestReentrantSound: a right reentrant mutex is not accused, whatever answers are lost.
+// TestReentrantSound checks that a correct reentrant mutex never looks wrong, whichever answers are lost.
 func TestReentrantSound(t *testing.T) {
 	judged := 0
 	for seed := range uint64(3000) {

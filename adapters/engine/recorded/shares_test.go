@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestSharesOfMachines: who reads and who writes is judged between machines, too; several permits at once are not, and the error
-// says so.
+// TestSharesOfMachines checks that readers and writers are judged across machines. Acquiring several permits at once is
+// not, and the error must say so.
 func TestSharesOfMachines(t *testing.T) {
 	hold := func(f, value string, from, to int) string {
 		var b strings.Builder

@@ -19,7 +19,7 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
-// A history that tells of nobody who holds the lock is judged by nothing.
+// TestSilentHistories checks that no property is judged if the history has no acquire of known outcome.
 func TestSilentHistories(t *testing.T) {
 	const header = `{"lockproof":"history","version":1,"kind":"mutex","locks":[{"name":"jobs"}]}` + "\n"
 	const asked = `{"type":"invoke","process":1,"f":"acquire"}` + "\n"
@@ -53,7 +53,7 @@ func TestSilentHistories(t *testing.T) {
 	}
 }
 
-// mute is a mutex whose acquire does not tell what it came to.
+// mute is a mutex whose acquire succeeds but never reports its outcome.
 type mute struct{ inprocess.Lock }
 
 func (m mute) Acquire(ctx context.Context, name string) (int, error) {
@@ -63,7 +63,8 @@ func (m mute) Acquire(ctx context.Context, name string) (int, error) {
 	return 0, errors.New("nobody knows")
 }
 
-// A lock under stress whose acquires are never answered is safe by nothing that was seen, and grants at rest nothing.
+// TestStressMute stresses a lock whose acquires never get an answer. Mutual exclusion cannot be judged, and the audit
+// must find that the lock grants nothing.
 func TestStressMute(t *testing.T) {
 	broker, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
 	if err != nil {

@@ -14,22 +14,22 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// StressConfig says which lock of this module to stress, and how much.
+// StressConfig says which lock of this module to stress, and with which load.
 type StressConfig struct {
 	Target *lock.Target
-	// Options are the options that differ from the defaults, by name and value.
+	// Options are the options to change from their defaults, by name and value.
 	Options [][2]string
 	Load    stress.Load
-	// Restarts is the number of restarts of the broker, which must have been started here.
+	// Restarts is the number of broker restarts during the run. Unless it is 0, lockproof must have started the broker.
 	Restarts int
 	engine.Judging
-	// Keep stores the history before it is judged. source says where it is. Keep may be nil.
+	// Keep stores the history before it is judged. source says where the history is stored. Keep may be nil.
 	Keep func(h *history.History, target string) (source string, err error)
 }
 
-// Stress makes clients of a lock of this module use the lock concurrently on a real broker, and judges the history: see
-// [rabbitmq.Stress]. The error is for a run that could not be carried out, or ended early. The result contains what was seen
-// until then; it is nil if that is nothing.
+// Stress makes clients of a lock of this module use the lock at once on a real broker, and judges the history: see
+// [rabbitmq.Stress]. It returns an error if the run failed or ended early. The result covers the run until the error;
+// it is nil if there is no history.
 func Stress(ctx context.Context, b *rabbitmq.Broker, c StressConfig) (*engine.Result, error) {
 	options, err := c.options()
 	if err != nil {
@@ -61,7 +61,7 @@ func Stress(ctx context.Context, b *rabbitmq.Broker, c StressConfig) (*engine.Re
 	return &engine.Result{Report: r}, err
 }
 
-// Check returns an error for invalid options.
+// Check returns an error if the options are invalid for the target.
 func (c *StressConfig) Check() error {
 	_, err := c.options()
 	return err

@@ -22,14 +22,15 @@ import (
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
-// Locks in other languages under stress on a real RabbitMQ: the correct ones hold straight, and one that takes
-// RESOURCE_LOCKED for success does not through the proxy. The example in Go has both both ways.
+// TestStressExamples stresses locks in other languages on a real RabbitMQ. Connected directly, the correct locks must
+// violate nothing. Connected through the proxy, a lock that takes RESOURCE_LOCKED for success must look wrong.
+// TestStressGolang tests the example in Go in all four combinations.
 func TestStressExamples(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out the examples in other languages, here those under stress")
 	}
 	for _, e := range enginetest.Examples {
-		if e.Command == "" { // see TestStressGolang
+		if e.Command == "" { // the example in Go: see TestStressGolang
 			continue
 		}
 		t.Run(e.Folder, func(t *testing.T) {
@@ -39,14 +40,15 @@ func TestStressExamples(t *testing.T) {
 				rounds = fewRounds
 			}
 			stressed(t, "straight", "", 0, rounds, e.Starter(t, ""))
-			if !e.Slow { // what the proxy sees of a driver, the gate has seen
+			if !e.Slow { // for slow ones, the gate's tests cover the driver
 				stressed(t, "proxy", "locked-is-success", 0, rounds, e.Starter(t, "locked-is-success"))
 			}
 		})
 	}
 }
 
-// The same of the example in Go, some of whose clients hang.
+// TestStressGolang stresses the example in Go directly and through the proxy, correct and with a bug. Some of its
+// clients hang.
 func TestStressGolang(t *testing.T) {
 	for _, way := range []string{"straight", "proxy"} {
 		for _, bug := range []string{"", "locked-is-success"} {
@@ -59,7 +61,7 @@ func TestStressGolang(t *testing.T) {
 	}
 }
 
-// A lock that connects anew for each acquire is not blamed for it.
+// TestStressReconnects checks that a correct lock which opens a new connection for each acquire violates nothing.
 func TestStressReconnects(t *testing.T) {
 	for _, proxy := range []bool{false, true} {
 		r := stressReport(t, inprocess.Starter{Name: "reconnecting", New: func(ctx context.Context, url string) (inprocess.Lock, error) {
@@ -72,7 +74,8 @@ func TestStressReconnects(t *testing.T) {
 	}
 }
 
-// stressed puts a lock under stress one way, as it is or with a bug. limit is how long an operation may take, 0 for the usual.
+// stressed stresses a lock and checks whether mutual-exclusion is violated. way is "straight" or "proxy"; bug is "" for
+// a correct lock. limit is the maximum duration of an operation; 0 is the default.
 func stressed(t *testing.T, way, bug string, limit time.Duration, rounds int, starter foreign.Starter) {
 	t.Run(way+" "+cmp.Or(bug, "holds"), func(t *testing.T) {
 		holds := bug == ""
@@ -86,10 +89,10 @@ func stressed(t *testing.T, way, bug string, limit time.Duration, rounds int, st
 	})
 }
 
-// How often each client uses the lock.
+// How often each client acquires the lock.
 const (
 	stressRounds = 30
-	fewRounds    = 10 // where that takes long
+	fewRounds    = 10 // for slow languages
 )
 
 func stressReport(t *testing.T, starter foreign.Starter, limit time.Duration, rounds int, proxy bool) *report.Report {
@@ -115,13 +118,13 @@ func stressReport(t *testing.T, starter foreign.Starter, limit time.Duration, ro
 	return res.Report
 }
 
-// hanging is a client of the example in Go that hangs now and then, once it has acquired a slot or not.
+// hanging is a client of the example in Go. Some of its acquires hang after they have acquired a slot or failed.
 type hanging struct {
 	*amqplocks.Client
-	acquires *atomic.Int64 // of all clients
+	acquires *atomic.Int64 // number of acquires of all clients so far
 }
 
-// hangsEvery is how many acquires there are to one that hangs.
+// hangsEvery = 60 means that every 60th acquire hangs.
 const hangsEvery = 60
 
 func (h *hanging) Acquire(ctx context.Context, name string) (int, error) {
@@ -133,7 +136,7 @@ func (h *hanging) Acquire(ctx context.Context, name string) (int, error) {
 	return slot, enginetest.NoEffect(err)
 }
 
-// reconnecting is a client of the example in Go with a connection for each acquire.
+// reconnecting is a client of the example in Go that opens a new connection for each acquire.
 type reconnecting struct {
 	*amqplocks.Client
 	url string

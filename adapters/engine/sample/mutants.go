@@ -10,21 +10,22 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// MutantLimit is the maximum number of scenarios that a mutant may survive.
+// MutantLimit is the maximum number of scenarios to run until a mutant's violation must have been seen.
 const MutantLimit = 2000
 
-// Killed is the result for one mutant.
+// Killed is the result of running one mutant.
 type Killed struct {
 	Mutant   *lock.Target
 	Property property.Property // the property that the mutant was made to violate
-	// Scenarios is the number of scenarios until the violation was seen; 0 means that it was not seen within the limit.
+	// Scenarios is the number of scenarios until the violation was seen; 0 if it was not seen within the limit.
 	Scenarios int
-	// Also are the other properties that were seen violated until then.
+	// Also are the other properties that were violated until then.
 	Also  []property.Property
 	Trace *scenario.Trace // the minimised execution that violates Property; nil if none was found
 }
 
-// KillConfig is the configuration of a run in which a mutant should violate the property that it was made to violate.
+// KillConfig returns the configuration of a run that ends when the mutant violates the property that it was made to
+// violate. limit is the maximum number of scenarios.
 func KillConfig(mutant *lock.Target, seed uint64, limit int) (Config, error) {
 	p, err := property.Named(mutant.Breaks)
 	if err != nil {
@@ -33,7 +34,7 @@ func KillConfig(mutant *lock.Target, seed uint64, limit int) (Config, error) {
 	return Config{Target: mutant, Sampling: engine.Sampling{Seed: seed, Scenarios: limit, Until: property.Set(0).With(p)}}, nil
 }
 
-// Kill runs a mutant until the property that it was made to violate is seen violated.
+// Kill runs a mutant until it violates the property that it was made to violate.
 func Kill(ctx context.Context, mutant *lock.Target, seed uint64, limit int) (*Killed, error) {
 	c, err := KillConfig(mutant, seed, limit)
 	if err != nil {
@@ -46,7 +47,7 @@ func Kill(ctx context.Context, mutant *lock.Target, seed uint64, limit int) (*Ki
 	return KilledBy(c, res), nil
 }
 
-// KilledBy is the result for a mutant, from the result of such a run.
+// KilledBy extracts the result for a mutant from the result of a run that KillConfig configured.
 func KilledBy(c Config, res *engine.Result) *Killed {
 	p := c.Until.BySeverity()[0]
 	k := &Killed{Mutant: c.Target, Property: p, Trace: res.Traces[p]}

@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestWordsOfMutexes: a mutex is free, held or taken; of slots, and of their removal, nothing is said. See also
-// [gated_test.TestWrongMutexes].
+// TestWordsOfMutexes checks the texts about mutexes: a mutex is called free, held or taken. The texts must not mention
+// slots or their removal. See also [gated_test.TestWrongMutexes].
 func TestWordsOfMutexes(t *testing.T) {
 	for _, target := range slices.Concat(amqplock.References, mutant.All) {
 		if target.Kind == lock.Semaphore {
@@ -27,7 +27,7 @@ func TestWordsOfMutexes(t *testing.T) {
 				t.Fatal(err)
 			}
 			enginetest.SpeaksOfMutex(t, res)
-			var page bytes.Buffer // with porcupine's pictures, whose scripts are not ours
+			var page bytes.Buffer // includes porcupine's pictures
 			if err := res.WritePage(&page); err != nil {
 				t.Fatal(err)
 			}

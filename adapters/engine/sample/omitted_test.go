@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// A property that means nothing for a backend's locks is skipped on the card, for the backend's reason. A run that was
-// asked for some properties leaves the others out.
+// TestOmitted checks that a property which does not apply to a backend's locks is reported as skipped, with the
+// backend's reason. If a run asks for certain properties only, the report omits all others.
 func TestOmitted(t *testing.T) {
 	tried := 0
 	for _, b := range lock.Backends() {

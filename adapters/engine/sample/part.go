@@ -14,16 +14,16 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Part is the result of some of a run's scenarios. Parts of disjoint scenarios add up to the result of one run of all of
-// them. A part is stored as JSON, which only the same build of lockproof reads.
+// Part is the result of some of a run's scenarios. Merging the parts of all scenarios gives the result of the whole
+// run. A part is stored as JSON. Only the lockproof build that wrote a part can read it.
 type Part struct{ sum tally.Tally }
 
-// PartUnit is the number of scenarios between two checks whether a run is to end. A part that begins at a multiple of
-// PartUnit ends where [Config].Until ends the whole run.
+// PartUnit is the number of scenarios after which a run checks whether it must end. If a part begins at a multiple of
+// PartUnit, [Config].Until ends it at the same scenario as the whole run.
 const PartUnit = blockSize
 
-// ProvePart runs the scenarios [from, to) of a run, counted from 0. Violating executions are not minimised: see [Conclude].
-// The error is also for the end of ctx before all scenarios were run.
+// ProvePart runs the scenarios [from, to) of a run, counted from 0. It does not minimise violating executions: see
+// [Conclude]. It returns an error if ctx ends before all scenarios have run.
 func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	c = c.filled()
 	if err := c.check(); err != nil {
@@ -41,12 +41,12 @@ func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	return &Part{sum: *sum}, nil
 }
 
-// Check returns an error if a part that was read cannot be a result of [ProvePart] for these scenarios. A valid part may
-// still be untrue: only carrying the scenarios out again shows that.
+// Check returns an error if a part from elsewhere cannot be a result of [ProvePart] for these scenarios. A part that
+// passes the check may still be false. Only running its scenarios again would show that.
 func (p *Part) Check(c Config, from, to int) error {
 	c = c.filled()
 	end := to
-	for _, q := range (p.sum.Violated() & c.Until).BySeverity() { // the run ended with the block of the first violation
+	for _, q := range (p.sum.Violated() & c.Until).BySeverity() { // a violation ended the run after its block
 		if i := p.sum.First[q] - 1 - from; i >= 0 {
 			end = min(end, from+(i/PartUnit+1)*PartUnit)
 		}
@@ -63,32 +63,32 @@ func (p *Part) Merge(o *Part) { p.sum.Merge(&o.sum) }
 // Scenarios is the number of the part's scenarios.
 func (p *Part) Scenarios() int { return p.sum.Scenarios }
 
-// Violated are the properties seen violated.
+// Violated returns the properties that the part's executions violate.
 func (p *Part) Violated() property.Set { return p.sum.Violated() }
 
-// Covered are the points that the executions reached, each with the first scenario, from 1, that reached it. It is nil
-// unless [Config].Coverage is set.
+// Covered returns the coverage points that executions reached. The value is the first scenario, counted from 1, that
+// reached the point. Covered is nil unless [Config].Coverage is set.
 func (p *Part) Covered() map[sim.Point]int { return p.sum.Covered }
 
-// Progress is the progress of a run with a total number of scenarios.
+// Progress tells how many of the run's scenarios the part covers. of is the run's total number of scenarios.
 func (p *Part) Progress(of int) engine.Progress {
 	return p.sum.Progress(of)
 }
 
-// Scenario is the i-th scenario of the run, from 0. The configuration must be valid for [ProvePart].
+// Scenario returns scenario i of the run, counted from 0. The configuration must be valid for [ProvePart].
 func (c Config) Scenario(i int) scenario.Scenario {
 	c = c.filled()
 	return c.sampling(engine.Allowance{}).source.Scenario(i)
 }
 
-// Drawn is a set of scenarios of one configuration and one seed, with their result.
+// Drawn is the result of scenarios that were drawn with one configuration and one seed.
 type Drawn struct {
 	Config Config
 	Part   *Part
 }
 
-// Conclude turns the merged parts of a run into the result that [Prove] gives: the first execution that violates a property
-// is minimised, and everything is reported. Scenarios of further, from narrower configurations or other seeds, come after
+// Conclude turns the merged parts of a run into the result that [Prove] would return. It minimises the first execution
+// that violates each property. further are scenarios of narrower configurations or other seeds; they count as run after
 // those of d.
 func Conclude(ctx context.Context, d Drawn, further ...Drawn) (*engine.Result, error) {
 	began := time.Now()

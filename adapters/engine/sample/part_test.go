@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// written is a part as whoever reads it has it.
+// written writes a part as JSON and reads it again.
 func written(t *testing.T, p *sample.Part) *sample.Part {
 	t.Helper()
 	data, err := json.Marshal(p)
@@ -26,7 +26,7 @@ func written(t *testing.T, p *sample.Part) *sample.Part {
 	return read
 }
 
-// TestPartsAddUp: parts of a run that were written, read and merged in any order equal the whole run, byte for byte.
+// TestPartsAddUp checks that parts which were written, read and merged in any order give the report of the whole run.
 func TestPartsAddUp(t *testing.T) {
 	target, err := engine.TargetNamed("locked-is-success")
 	if err != nil {
@@ -57,7 +57,8 @@ func TestPartsAddUp(t *testing.T) {
 	}
 }
 
-// TestPartsEnd: parts that begin at multiples of the unit end where the whole run ends that stops at a violation.
+// TestPartsEnd checks runs that stop at a violation. Parts that begin at multiples of PartUnit must end at the same
+// scenario as the whole run.
 func TestPartsEnd(t *testing.T) {
 	target, err := engine.TargetNamed("retries-forever")
 	if err != nil {
@@ -85,8 +86,8 @@ func TestPartsEnd(t *testing.T) {
 	}
 }
 
-// TestCoverageDoesNotDependOnParts: what was covered, and first by which scenario, is the same however many workers and
-// parts there are.
+// TestCoverageDoesNotDependOnParts checks that the covered points, and the first scenario that reaches each, do not
+// depend on the number of workers and parts.
 func TestCoverageDoesNotDependOnParts(t *testing.T) {
 	c := sample.Config{Sampling: engine.Sampling{Seed: 5, Workers: 1}, Coverage: true}
 	whole, err := sample.ProvePart(t.Context(), c, 0, 900)
@@ -118,8 +119,7 @@ func TestCoverageDoesNotDependOnParts(t *testing.T) {
 	}
 }
 
-// TestConcludeFollows: what further scenarios show first is told with their seed, and what the others showed before is
-// theirs.
+// TestConcludeFollows checks that a violation first seen in further scenarios is reported with their seed.
 func TestConcludeFollows(t *testing.T) {
 	target, err := engine.TargetNamed("retries-forever")
 	if err != nil {

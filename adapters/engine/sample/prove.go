@@ -14,11 +14,12 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Config says what to prove, and how thoroughly. The default of Scenarios is [DefaultScenarios].
+// Config says which lock to judge, and on how many scenarios. The default of Scenarios is [DefaultScenarios].
 type Config struct {
-	// Target is the lock to judge; nil is the reference semaphore.
+	// Target is the lock to judge; nil means the reference semaphore.
 	Target *lock.Target
-	// Options fixes options of the target, by name and value; the other options are drawn from their safe values.
+	// Options fixes options of the target, by name and value. Options that are not fixed are drawn from their safe
+	// values.
 	Options [][2]string
 	engine.Sampling
 	engine.Judging
@@ -26,18 +27,18 @@ type Config struct {
 	Earlier *kept.Earlier
 	// Coverage makes a [Part] report which pairs of commands and broker states its executions reach.
 	Coverage bool
-	// Found is called with each violation as soon as it is seen, and again when its execution is minimised. The last call
-	// for a property has the violation of the result. Calls do not overlap. Found may be nil.
+	// Found is called with each violation as soon as it is seen, and again when its execution is minimised. The last
+	// call for a property has the violation that the result contains. Calls do not overlap. Found may be nil.
 	Found func(*histories.Counterexample)
-	// Progress is called from time to time. It may be nil.
+	// Progress is called after each block of scenarios. It may be nil.
 	Progress func(engine.Progress)
 }
 
 // DefaultScenarios is the default number of scenarios of a run.
 const DefaultScenarios = 100_000
 
-// Prove runs scenarios until all are done or ctx ends, and judges them. The error is for a run that could not be carried
-// out. The result contains what the run found, even if the run was cut short.
+// Prove runs scenarios until all are done or ctx ends, and judges them. It returns an error if the run failed. The
+// result contains what the run found, even if ctx ended it early.
 func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	c = c.filled()
 	if err := c.check(); err != nil {
@@ -59,7 +60,7 @@ func Prove(ctx context.Context, c Config) (*engine.Result, error) {
 	return res, c.Own.Err()
 }
 
-// CarryOut repeats the counterexamples that earlier runs have left for the lock.
+// CarryOut repeats the counterexamples of this lock that earlier runs have stored.
 func (c Config) CarryOut(ctx context.Context, past kept.Past) (*kept.Earlier, error) {
 	c = c.filled()
 	l := kept.Lock{
@@ -71,7 +72,7 @@ func (c Config) CarryOut(ctx context.Context, past kept.Past) (*kept.Earlier, er
 	})
 }
 
-// sampling is a run that has not started.
+// sampling prepares the run without starting it.
 func (c *Config) sampling(allowed engine.Allowance) *sampling {
 	space := sim.Space{Target: c.Target, Fixed: c.Options, Strategies: c.Strategies, Depth: c.Depth, Shape: c.Shape}
 	s := &sampling{Config: *c, source: sim.NewSource(space, c.Seed), allowed: allowed, labels: engine.Labels{FailedAcquire: c.FailedAcquire, Origin: c.origin()}}
@@ -79,7 +80,7 @@ func (c *Config) sampling(allowed engine.Allowance) *sampling {
 	return s
 }
 
-// filled is the configuration with defaults for zero fields.
+// filled returns the configuration with defaults in place of zero fields.
 func (c Config) filled() Config {
 	if c.Target == nil {
 		c.Target = engine.Reference(lock.Semaphore)
@@ -95,7 +96,7 @@ func (c Config) filled() Config {
 	return c
 }
 
-// origin is the origin of the run's counterexamples.
+// origin says where the run's counterexamples come from.
 func (c *Config) origin() histories.Origin {
 	return histories.Origin{Seed: c.Seed, Broker: engine.SimulatedOf(c.Target), Options: engine.Assigned(c.Options)}
 }

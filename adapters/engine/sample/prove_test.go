@@ -15,7 +15,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestReferenceHolds: every property of every reference lock is put to the test and holds.
+// TestReferenceHolds checks that drawn scenarios test every property of each reference lock, and that none is violated.
 func TestReferenceHolds(t *testing.T) {
 	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
@@ -33,8 +33,7 @@ func TestReferenceHolds(t *testing.T) {
 	}
 }
 
-// TestDeterminism: the same configuration gives the same report and the same counterexamples, with
-// however many workers.
+// TestDeterminism checks that the report and the counterexamples do not depend on the number of workers.
 func TestDeterminism(t *testing.T) {
 	var before []byte
 	for _, workers := range []int{1, 2, 5} {
@@ -63,8 +62,8 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestUntil: a run that ends at the first violation has run the same with however many workers, and judges no more than
-// it is asked to.
+// TestUntil checks a run that ends at the first violation. The scenarios that it runs must not depend on the number of
+// workers. It must judge only the properties asked for.
 func TestUntil(t *testing.T) {
 	asked := property.Set(0).With(property.MutualExclusion).With(property.CheapAcquire).With(property.NoLeak)
 	var before string
@@ -90,7 +89,7 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// TestOptionsTogether: options that cannot be had together are refused before anything is run.
+// TestOptionsTogether checks that options which exclude each other are refused before anything is run.
 func TestOptionsTogether(t *testing.T) {
 	both := [][2]string{{"overflow", "reject-publish"}, {"confirm", "transactions"}}
 	const want = "overflow=reject-publish and confirm=transactions"
@@ -103,7 +102,8 @@ func TestOptionsTogether(t *testing.T) {
 	}
 }
 
-// TestInterrupted: what was found until then is kept, and said to be incomplete.
+// TestInterrupted checks that an interrupted run returns its results so far, and that the report says that the run is
+// incomplete.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// report reports the result of a sample.
+// report creates the report about drawn scenarios.
 func (c *Config) report(s *tally.Tally, traces map[property.Property]*scenario.Trace) *report.Report {
 	r := &report.Report{
 		Tool: engine.Version, Target: c.Target.Name, Doc: c.Target.Doc, Kind: c.Target.Kind, Mode: report.Sampled,

@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestViolatingCounted: a report says in how many executions each property is violated, the same number however many
-// work at once, and a counterexample says of which run it is.
+// TestViolatingCounted checks the number of violating executions that a report states for each property. The number
+// must not depend on the number of workers. A counterexample must state the seed, server and options of its run.
 func TestViolatingCounted(t *testing.T) {
 	const scenarios = 2000
 	target := target(t, "locked-is-success")
@@ -52,7 +52,7 @@ func TestViolatingCounted(t *testing.T) {
 	}
 }
 
-// TestRenamedOption: an option that is fixed by its earlier name is fixed, and told of by the name that it has now.
+// TestRenamedOption fixes an option by its former name. The report must list the option by its new name.
 func TestRenamedOption(t *testing.T) {
 	res, err := sample.Prove(t.Context(), sample.Config{Options: [][2]string{{"skew", "3"}}, Sampling: engine.Sampling{Scenarios: 20, Seed: 1}})
 	if err != nil {

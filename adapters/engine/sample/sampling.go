@@ -14,25 +14,25 @@ import (
 // blockSize is the number of scenarios that a worker takes at a time. The result does not depend on it.
 const blockSize = 256
 
-// sampling is a run over the scenarios of one seed, shared by its workers.
+// sampling is a run over the scenarios of one seed. Its workers share it.
 type sampling struct {
 	Config
 	labels  engine.Labels
-	known   property.Set // properties with a known violation
+	known   property.Set // properties for which the user knows a violation
 	source  *sim.Source
 	allowed engine.Allowance
 
-	from, to int // run the scenarios [from, to)
+	from, to int // the run covers the scenarios [from, to)
 	block    atomic.Int64
 	stop     atomic.Bool
 	mu       sync.Mutex
 	sum      tally.Tally
-	taken    int                  // number of blocks in the sum, which are the first ones
-	early    map[int]*tally.Tally // blocks that were completed before an earlier block
-	compared [property.Most]int   // executions of each property that were compared with the known violations
+	taken    int                  // number of blocks, from the first on, that sum includes
+	early    map[int]*tally.Tally // completed blocks that wait for an earlier block
+	compared [property.Most]int   // number of executions of each property that were compared with the known violations
 }
 
-// run runs the scenarios [from, to) until enough was seen or the time is over.
+// run runs the scenarios [from, to) until they are done, a violation ends the run, or the time is over.
 func (s *sampling) run(from, to int) *tally.Tally {
 	s.from, s.to = from, to
 	var wg sync.WaitGroup
@@ -66,8 +66,8 @@ func (s *sampling) work() {
 	}
 }
 
-// take adds a block of scenarios in its turn. Blocks after the one in which enough was seen are dropped, so that the result
-// does not depend on the workers' speed.
+// take adds the result of a block of scenarios. Blocks are added in order. Blocks after the one with the violation that
+// ends the run are dropped, so that the result does not depend on the workers' speed.
 func (s *sampling) take(block int, part *tally.Tally) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,10 +88,11 @@ func (s *sampling) take(block int, part *tally.Tally) {
 	}
 }
 
-// enough reports whether a violation was seen that ends the run: its property has no known violation.
+// enough reports whether a violation was seen that ends the run. A violation of a property with known violations does
+// not end it.
 func (s *sampling) enough() bool { return s.sum.Violated()&s.Until&^s.known != 0 }
 
-// add adds a part, and reports properties that were not seen violated before.
+// add adds the result of a block, and reports properties that are violated for the first time.
 func (s *sampling) add(part *tally.Tally) {
 	before := s.sum.Violated()
 	s.sum.Merge(part)

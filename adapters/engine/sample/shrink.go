@@ -13,12 +13,12 @@ import (
 	"github.com/lockproof/lockproof/sim/shrink"
 )
 
-// mostComparedSamples is the maximum number of executions per violated property that are minimised, to be compared with the
-// known violations.
+// mostComparedSamples is the maximum number of executions per violated property that are minimised to compare them with
+// the known violations.
 const mostComparedSamples = 10
 
-// minimise returns violating executions of the violated properties, and minimises the gravest first. Those of properties
-// that Until leaves out stay as they were first seen.
+// minimise returns a violating execution for each violated property. It minimises them, the most severe property first.
+// Executions of properties that Until leaves out are not minimised.
 func (s *sampling) minimise(violated property.Set) map[property.Property]*scenario.Trace {
 	traces := make(map[property.Property]*scenario.Trace)
 	queue := violated.BySeverity()
@@ -38,8 +38,8 @@ func (s *sampling) minimise(violated property.Set) map[property.Property]*scenar
 	return traces
 }
 
-// least is the smallest execution found that violates p, starting from the first one that does. If its violation is known,
-// later executions are tried for an unknown one.
+// least returns the smallest execution found that violates p. It minimises the first violating execution. If that shows
+// a known violation, it minimises later ones until one shows an unknown violation.
 func (s *sampling) least(ctx context.Context, first *scenario.Trace, p property.Property) *scenario.Trace {
 	least := s.shortest(ctx, first, p)
 	if !s.labels.Knows(s.Known, p, least) {
@@ -59,7 +59,7 @@ func (s *sampling) least(ctx context.Context, first *scenario.Trace, p property.
 	return least
 }
 
-// later are the executions after the first one that violate p as well, each with its number, from 1.
+// later yields the executions after the first one that violate p as well. Each comes with its number, counted from 1.
 func (s *sampling) later(p property.Property) iter.Seq2[int, *scenario.Trace] {
 	return func(yield func(int, *scenario.Trace) bool) {
 		r := sim.NewRunner(s.Own)
@@ -73,29 +73,29 @@ func (s *sampling) later(p property.Property) iter.Seq2[int, *scenario.Trace] {
 	}
 }
 
-// firstSeen is the first execution that violates p, repeated.
+// firstSeen repeats the first execution that violates p.
 func (s *sampling) firstSeen(p property.Property) *scenario.Trace {
 	r := sim.NewRunner(s.Own)
 	sc := s.source.Scenario(s.sum.First[p] - 1)
 	return r.Trace(s.Target, &sc, s.FailedAcquire)
 }
 
-// within reports whether scenario s has the number of slots, clients and administrators of scenario from, as far as they are
-// not drawn. A custom property may hold for these numbers only.
+// within reports whether scenario s keeps the numbers of slots, clients and administrators of scenario from, if the
+// configuration fixes them. A custom property may apply to these numbers only.
 func (c *Config) within(s, from *scenario.Scenario) bool {
 	same := func(a, b scenario.Lock) bool { return a == b }
 	return (c.Shape.Slots == nil || slices.EqualFunc(s.Locks, from.Locks, same)) &&
 		(c.Shape.Clients == nil && c.Shape.Admins == nil || len(s.Clients) == len(from.Clients))
 }
 
-// told reports a violation.
+// told passes a violation to the callback Found.
 func (s *sampling) told(p property.Property, t *scenario.Trace) {
 	if s.Found != nil {
 		s.Found(s.labels.Counterexample(p, t, &report.Found{Scenario: s.sum.First[p]}))
 	}
 }
 
-// shortest is the smallest execution found that violates p, starting from one that does.
+// shortest minimises an execution that violates p.
 func (c *Config) shortest(ctx context.Context, first *scenario.Trace, p property.Property) *scenario.Trace {
 	r := sim.NewRunner(c.Own)
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {

@@ -1,5 +1,5 @@
-// Package served is the explorer as a page that a program serves. The page asks the program for each execution, so that it
-// works with any lock that the program has.
+// Package served serves the explorer as a web page. The page asks the serving program for each execution. It therefore
+// works with any lock that the program has, including locks of the user's own.
 package served
 
 import (
@@ -14,18 +14,18 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Begin is the beginning of an execution: a lock, and its clients and administrators.
+// Begin is the start of an execution: a lock, with its clients and administrators.
 type Begin struct {
 	Target          *lock.Target
-	Options         [][2]string // by name and value; the others have their defaults
+	Options         [][2]string // by name and value; options that are not listed have their defaults
 	Clients, Admins int
-	Slots           scenario.SlotSet // the initial slots; empty for a lock without administrators
+	Slots           scenario.SlotSet // the initial slots; empty if the lock has no administrators
 }
 
-// ErrMutex is the error for administrators of a mutex.
+// ErrMutex is the error for administrators of a mutex: a mutex has none.
 var ErrMutex = errors.New("a mutex has no administration")
 
-// Page is the explorer of such an execution, before its first step.
+// Page returns the explorer page for an execution before its first step.
 func (b *Begin) Page() (*report.Page, error) {
 	s := scenario.Scenario{Server: b.Target.Backend, Locks: []scenario.Lock{scenario.Begin("jobs", b.Slots)}}
 	if b.Target.Kind != lock.Semaphore {
@@ -45,7 +45,7 @@ func (b *Begin) Page() (*report.Page, error) {
 	return &report.Page{Title: b.Target.Name, Text: b.Target.Doc, Explorer: &report.Explorer{Served: true, Start: start}}, nil
 }
 
-// work are the operations of clients and administrators.
+// work returns the operations of each client and administrator.
 func (b *Begin) work() (all []scenario.Client, err error) {
 	ops := func(all ...lock.Op) (c scenario.Client) {
 		for _, op := range all {

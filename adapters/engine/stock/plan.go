@@ -9,21 +9,21 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// A lease here lasts a second, the shortest that libraries support which count in seconds. The pauses of an execution are
-// shortened in proportion.
+// On stock servers a lease lasts one second. This is the shortest lease of libraries that count in seconds. The pauses
+// of an execution are shortened in proportion.
 const (
 	lease  = time.Second
 	faster = foreign.LeaseTime / lease
-	// longest is the maximum time that passes at once: more than two leases.
+	// longest is the maximum length of one pause: slightly more than two leases.
 	longest = 2*lease + lease/4
 )
 
-// action is an action of a round.
+// action is one thing that happens in a round.
 type action struct {
 	kind   actionKind
-	client int // number of the client, from 1
+	client int // number of the client in the scenario, from 1
 	op     lock.Op
-	lock   int // index of the lock
+	lock   int // index of the lock in the scenario
 	limit  int
 	sleep  time.Duration
 }
@@ -32,13 +32,13 @@ type actionKind uint8
 
 const (
 	begins  actionKind = iota // a client calls an operation
-	returns                   // the round waits for an operation
+	returns                   // the round waits until the client's operation returns
 	crashes                   // a client is killed, whatever it is doing, and replaced
-	passes                    // time passes
+	passes                    // the round waits for the duration sleep
 )
 
-// plan returns the actions of a round: what happened in an execution, as far as clients can repeat it. It ends with the step
-// that shows a violation of safety or, if there is none, with the beginning of the audit.
+// plan returns the actions of a round: the events of an execution, as far as clients can repeat them. For a violation
+// of safety it ends with the violating step; otherwise it ends where the audit begins.
 func plan(t *scenario.Trace, v *scenario.Violation) (all []action) {
 	clients, before, events := int32(len(t.Scenario.Clients)), int64(0), t.History.Events
 	if safety.Has(v.Property) && v.Step < len(t.Steps) {
@@ -59,7 +59,7 @@ func plan(t *scenario.Trace, v *scenario.Violation) (all []action) {
 	return all
 }
 
-// actionOf converts an event to an action. It returns false for an event that no client causes.
+// actionOf converts an event to an action. It returns false for an event that a client cannot cause.
 func actionOf(e history.Event, clients int32) (action, bool) {
 	if e.F == history.Crash {
 		return action{kind: crashes, client: int(e.Target)}, true

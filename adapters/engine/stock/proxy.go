@@ -10,11 +10,11 @@ import (
 	"github.com/lockproof/lockproof/adapters/acceptor"
 )
 
-// jitter is the maximum delay of a command.
+// jitter is the maximum random delay of a command.
 const jitter = 5 * time.Millisecond
 
-// proxy forwards what clients send to a server, and delays each write of theirs by up to jitter. It forwards the server's
-// output at once.
+// proxy forwards connections to a server. It delays everything that clients send by up to jitter, and forwards the
+// server's output at once.
 type proxy struct {
 	acceptor *acceptor.Acceptor
 	to       string
@@ -31,7 +31,7 @@ func listen(port int) (*proxy, error) {
 	return p, nil
 }
 
-// carry passes on one connection.
+// carry forwards one connection until it ends.
 func (p *proxy) carry(client net.Conn) {
 	server, err := net.Dial("tcp", p.to)
 	if err != nil {
@@ -47,8 +47,8 @@ func (p *proxy) carry(client net.Conn) {
 	both.Wait()
 }
 
-// pass forwards what it reads from one connection to another, each piece after a random delay below late (0 is none). When
-// either connection ends, it closes both.
+// pass forwards data from one connection to another. It delays each piece randomly by less than late; 0 means no delay.
+// When either connection ends, it closes both.
 func pass(to, from net.Conn, late time.Duration) {
 	defer func() { _, _ = to.Close(), from.Close() }()
 	b := make([]byte, 1<<16)

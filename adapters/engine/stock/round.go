@@ -15,23 +15,23 @@ import (
 // callLimit is the maximum duration of a call.
 const callLimit = 10 * time.Second
 
-// round is one repetition.
+// round is one repetition of the finding.
 type round struct {
 	run   *run
 	name  string
-	calls map[int]chan struct{} // calls under way, by client; each channel is closed when its call is over
+	calls map[int]chan struct{} // calls in progress, by client; the channel is closed when the call has returned
 
 	mu    sync.Mutex
-	now   int // counts events
+	now   int // number of events so far
 	holds []hold
-	err   error // of a client that breaks the protocol
+	err   error // the error of a client that broke the protocol
 }
 
-// hold is a period during which a client certainly held a lock. It begins with the answer to the client's acquire, and ends
+// hold is a period during which a client certainly held a lock. It begins when the client's acquire succeeds. It ends
 // with the client's next call, its crash, or the end of its lease.
 type hold struct {
 	client, lock, limit int
-	from, to            int // to is 0 while the hold lasts
+	from, to            int // numbers of events; to is 0 while the hold lasts
 	until               time.Time
 }
 
@@ -62,7 +62,7 @@ func (r *round) call(ctx context.Context, a action) {
 // lock returns the name of the round's lock with index place.
 func (r *round) lock(place int) string { return fmt.Sprintf("%s-%d", r.name, place) }
 
-// await waits for the call of a client that is under way.
+// await waits until a client's call has returned.
 func (r *round) await(client int) {
 	if done := r.calls[client]; done != nil {
 		<-done
@@ -81,8 +81,7 @@ func (r *round) begin(a action, until time.Time) {
 	r.holds = append(r.holds, hold{client: a.client, lock: a.lock, limit: max(1, a.limit), from: r.now, until: until})
 }
 
-// end records the end of a client's certain hold of the lock with index place, or of all its certain holds if place is
-// negative.
+// end ends a client's certain hold of the lock with index place. If place is negative, it ends all holds of the client.
 func (r *round) end(client, place int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,7 +103,7 @@ func (r *round) lapse() {
 	}
 }
 
-// fail records the error that ends the run.
+// fail records the first error, which ends the run.
 func (r *round) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,7 +129,7 @@ func (r *round) crowded() bool {
 	return false
 }
 
-// play carries out the plan, and waits for all calls.
+// play carries out the actions of a round, and waits for all calls.
 func (r *round) play(ctx context.Context, all []action) error {
 	for _, a := range all {
 		if ctx.Err() != nil {
@@ -145,7 +144,7 @@ func (r *round) play(ctx context.Context, all []action) error {
 			time.Sleep(a.sleep)
 		case crashes:
 			if r.calls[a.client] != nil {
-				time.Sleep(rand.N(2 * jitter)) // at any moment of its call
+				time.Sleep(rand.N(2 * jitter)) // so that the crash comes at a random moment of the call
 			}
 			r.end(a.client, -1)
 			if err := r.run.crash(ctx, a.client, func() { r.await(a.client) }); err != nil {
@@ -159,7 +158,8 @@ func (r *round) play(ctx context.Context, all []action) error {
 	return r.err
 }
 
-// lost reports whether a lock of the round cannot be acquired after every client is done with it and every lease is over.
+// lost reports whether a lock of the round cannot be acquired after all clients have released it and all leases are
+// over.
 func (r *round) lost(ctx context.Context, locks int) (lost bool, err error) {
 	for client := range r.calls {
 		r.end(client, -1)

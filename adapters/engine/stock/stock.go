@@ -21,36 +21,39 @@ import (
 type Config struct {
 	Starter foreign.Starter // starts the clients
 	Finding *histories.Counterexample
-	Rounds  int           // 0 is [DefaultRounds]
-	Time    time.Duration // maximum duration of all rounds; 0 is no limit
+	Rounds  int           // number of rounds; 0 means [DefaultRounds]
+	Time    time.Duration // maximum duration of all rounds; 0 means no limit
 }
 
 // DefaultRounds is the default number of rounds.
 const DefaultRounds = 200
 
-// Result is the result of the rounds.
+// Result is the result of all rounds.
 type Result struct {
 	Rounds int // completed rounds
-	Wrong  int // rounds in which too many held the lock, or it could not be acquired at the end
+	Wrong  int // rounds in which too many clients held the lock, or in which the lock could not be acquired at the end
 	On     string
 }
 
-// String is the result in words.
+// String describes the result in words.
 func (r Result) String() string {
 	return fmt.Sprintf("in %d of %d rounds on %s, with up to %v of delay for each command", r.Wrong, r.Rounds, r.On, jitter)
 }
 
-// Repeatable are the properties whose violations can be repeated, since they are judged by the replies that clients get.
+// Repeatable are the properties whose violations can be repeated on stock servers, because clients' replies alone show
+// them.
 const Repeatable = property.Set(0) | 1<<property.MutualExclusion | 1<<property.LimitRespected | 1<<property.EffectiveRelease |
 	1<<property.CrashFrees | 1<<property.NoLeak | 1<<property.Progress
 
 // ErrNot is wrapped by the error for a finding that cannot be repeated.
 var ErrNot = errors.New("not repeated on a stock server")
 
-// safety are the repeatable properties that are judged while clients work.
+// safety are the repeatable properties that can be violated while clients work. The others are judged at the end of a
+// round.
 const safety = property.Set(0) | 1<<property.MutualExclusion | 1<<property.LimitRespected
 
-// Run repeats a finding on stock servers. It first repeats it behind the gate, to record which client calls what, and when.
+// Run repeats a finding on stock servers. It first replays the finding behind the gate, to record which client calls
+// which operation, and when.
 func Run(ctx context.Context, c Config) (res Result, err error) {
 	if !Repeatable.Has(c.Finding.Property) {
 		return res, fmt.Errorf("%w: %s is not seen by what clients are told", ErrNot, c.Finding.Property)
@@ -68,10 +71,10 @@ func Run(ctx context.Context, c Config) (res Result, err error) {
 	return repeat(ctx, &c, found.Trace, found.Violation)
 }
 
-// broken are the faults that this package cannot cause. A finding with one of them is not repeated.
+// broken are the faults that cannot be caused on stock servers. A finding with such a fault is not repeated.
 var broken = []scenario.ActionKind{scenario.Drop, scenario.Lose, scenario.Pause, scenario.Restart}
 
-// repeat makes clients repeat what they did in an execution.
+// repeat makes clients repeat the execution t on stock servers, in many rounds.
 func repeat(ctx context.Context, c *Config, t *scenario.Trace, v *scenario.Violation) (res Result, err error) {
 	on, err := gated.ServerOf(c.Finding.Scenario.Server, c.Finding.Servers)
 	if err != nil {
@@ -87,18 +90,18 @@ func repeat(ctx context.Context, c *Config, t *scenario.Trace, v *scenario.Viola
 	return res, err
 }
 
-// run has the servers, the proxies and the clients.
+// run is a run in progress, with its servers, proxies and clients.
 type run struct {
 	config  *Config
 	servers []process.Stock
 	proxies []*proxy
 	urls    []string
-	clients []foreign.Client // by number; client 0 finds out at the end whether the lock is free
-	lease   time.Duration    // 0 if clients state none
-	limits  bool             // clients state how many may hold the lock
+	clients []foreign.Client // indexed by number; client 0 tests at the end whether the lock is free
+	lease   time.Duration    // lease that clients ask for; 0 if they ask for none
+	limits  bool             // clients state the maximum number of holders
 }
 
-// limit returns the limit that clients state in a call: most if they state limits, and otherwise 0, which means none.
+// limit returns the maximum number of holders to state in a call: most if clients state limits, otherwise 0.
 func (r *run) limit(most int) int {
 	if r.limits {
 		return most
@@ -106,7 +109,7 @@ func (r *run) limit(most int) int {
 	return 0
 }
 
-// start starts servers, and clients with numbers up to clients.
+// start starts the servers, and clients with the numbers 0 to clients.
 func (r *run) start(ctx context.Context, clients int) (err error) {
 	f := r.config.Finding
 	if r.servers, err = gated.Stock(f.Scenario.Server, f.Servers); err != nil {
@@ -129,7 +132,7 @@ func (r *run) start(ctx context.Context, clients int) (err error) {
 	return nil
 }
 
-// client starts a client.
+// client starts the client with the given number.
 func (r *run) client(ctx context.Context, number int) (foreign.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, foreign.StartLimit)
 	defer cancel()
@@ -152,7 +155,7 @@ func (r *run) client(ctx context.Context, number int) (foreign.Client, error) {
 	return c, nil
 }
 
-// crash kills a client, waits for its call, and replaces it.
+// crash kills a client, waits until its call has returned, and starts a new client in its place.
 func (r *run) crash(ctx context.Context, number int, over func()) error {
 	old := r.clients[number]
 	err := old.Kill()
@@ -165,7 +168,7 @@ func (r *run) crash(ctx context.Context, number int, over func()) error {
 	return errors.Join(err, old.Close())
 }
 
-// rounds carries out rounds until there are enough, or the time is over.
+// rounds runs rounds until there are enough, or the time is over.
 func (r *run) rounds(ctx context.Context, res *Result, all []action, locks int) error {
 	wanted, began := cmp.Or(r.config.Rounds, DefaultRounds), time.Now()
 	for res.Rounds < wanted && (r.config.Time == 0 || res.Rounds == 0 || time.Since(began) < r.config.Time) {
@@ -193,7 +196,7 @@ func (r *round) ended(ctx context.Context, locks int) (bool, error) {
 	return r.lost(ctx, locks)
 }
 
-// tidy makes the clients that hold something release it.
+// tidy makes clients release everything that they still hold.
 func (r *round) tidy(ctx context.Context, locks int) error {
 	for _, h := range r.holds {
 		if h.to != 0 || h.lock >= locks {

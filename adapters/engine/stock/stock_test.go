@@ -16,15 +16,15 @@ import (
 	"github.com/lockproof/lockproof/internal/redistest"
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
-	_ "github.com/lockproof/lockproof/sim/amqp" // draws scenarios
+	_ "github.com/lockproof/lockproof/sim/amqp" // the backend that draws scenarios
 	_ "github.com/lockproof/lockproof/sim/redis"
 )
 
-// key is a mutex on Redis that may be wrong.
+// key is a mutex on Redis, with a bug if a field is set.
 type key struct {
 	redistest.Mutex
-	looks    bool // whether it is free, and then takes it: that is wrong
-	forsakes bool // the lock: its key has no lease
+	looks    bool // bug: reads whether the lock is free, and takes it in a second command
+	forsakes bool // bug: the lock's key has no lease, so that a crash leaves it taken
 }
 
 func (k *key) AcquireFor(ctx context.Context, name string, lease time.Duration) (int, error) {
@@ -48,7 +48,7 @@ func (k *key) Acquire(ctx context.Context, name string) (int, error) {
 	return k.AcquireFor(ctx, name, time.Minute)
 }
 
-// starter makes clients like one.
+// starter returns what starts clients with the bugs of like.
 func starter(like key) foreign.Starter {
 	return inprocess.Starter{Name: "key", New: func(_ context.Context, url string) (inprocess.Lock, error) {
 		k := like
@@ -58,7 +58,7 @@ func starter(like key) foreign.Starter {
 	}}
 }
 
-// find is a finding of one of some properties.
+// find runs a lock behind the gate until it violates one of the wanted properties, and returns the counterexample.
 func find(t *testing.T, s foreign.Starter, wanted property.Set) (found *histories.Counterexample) {
 	t.Helper()
 	for _, needed := range []string{"redis-server", "cc"} {
@@ -84,7 +84,7 @@ func find(t *testing.T, s foreign.Starter, wanted property.Set) (found *historie
 	return found
 }
 
-// TestStock: what a wrong lock does behind the gate it does on a stock server as well, in some rounds, and a right lock in none.
+// TestStock repeats a finding on a stock server. A wrong lock must fail in some rounds, and a correct lock in none.
 func TestStock(t *testing.T) {
 	wrong := starter(key{looks: true})
 	found := find(t, wrong, safety)
@@ -102,7 +102,7 @@ func TestStock(t *testing.T) {
 	}
 }
 
-// TestForsaken: a lock that stays taken when its holder has crashed is not to be had on a stock server either.
+// TestForsaken checks a lock that stays taken when its holder crashes. On a stock server it must stay taken as well.
 func TestForsaken(t *testing.T) {
 	wrong := starter(key{forsakes: true})
 	found := find(t, wrong, Repeatable&^safety)
@@ -115,7 +115,7 @@ func TestForsaken(t *testing.T) {
 	}
 }
 
-// TestNot: what clients are not told is not repeated.
+// TestNot checks that a finding is refused if clients' replies do not show its violation.
 func TestNot(t *testing.T) {
 	_, err := Run(t.Context(), Config{Finding: &histories.Counterexample{Property: property.NoCrash}})
 	if !errors.Is(err, ErrNot) {

@@ -7,12 +7,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// mostOfOne is the maximum that one scenario may add to any number, so that sums do not overflow.
+// mostOfOne is the maximum that one scenario may add to any counter, so that sums do not overflow.
 const mostOfOne = 1 << 20
 
-// Check returns an error if s cannot be the result of the scenarios [from, to), counted from 0, with the judged properties.
-// If short is set, s may cover only the first of them. A tally that was read may come from anywhere, and a valid one may
-// still be untrue.
+// Check returns an error if s cannot be the result of the scenarios [from, to), counted from 0. judged are the judged
+// properties. If short is set, s may cover only the first of these scenarios. s may have been read from an untrusted
+// file: a tally that passes the check may still be false.
 func (s *Tally) Check(from, to int, judged property.Set, short bool) error {
 	n := s.Scenarios
 	if n > to-from || n < 1 || n < to-from && !short {
@@ -47,7 +47,7 @@ func (s *Tally) Check(from, to int, judged property.Set, short bool) error {
 	return checkCosts(&s.Costs, n)
 }
 
-// checkProperty is Check for one property.
+// checkProperty checks the numbers of one property. from is the first scenario, and n the number of scenarios.
 func (s *Tally) checkProperty(p property.Property, from, n int, judged property.Set) error {
 	first, violating := s.First[p], s.violating[p]
 	switch {
@@ -65,7 +65,7 @@ func (s *Tally) checkProperty(p property.Property, from, n int, judged property.
 	return nil
 }
 
-// checkCosts checks the costs of operations.
+// checkCosts returns an error if the costs of operations are impossible for n scenarios.
 func checkCosts(costs *monitor.Costs, n int) error {
 	for class := range costs {
 		c := &costs[class]

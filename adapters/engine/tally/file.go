@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// counts are numbers by property of this module: a run in parts has no other properties.
+// counts has one number for each built-in property. Custom properties are left out, because a run in parts has none.
 type counts [property.Count]int
 
 func (c counts) all() (out [property.Most]int) {
@@ -19,7 +19,7 @@ func (c counts) all() (out [property.Most]int) {
 	return out
 }
 
-// tallyFile is a Tally as JSON.
+// tallyFile is the JSON form of a Tally.
 type tallyFile struct {
 	Scenarios       int                     `json:"scenarios"`
 	Steps           int                     `json:"steps"`
@@ -37,7 +37,7 @@ type tallyFile struct {
 	OwnClock        int64                   `json:"own_clock"`
 	OverlapCommands int32                   `json:"overlap_commands"`
 	Overlaps        int                     `json:"overlaps"`
-	Covered         [][2]int                `json:"covered,omitempty"` // pairs of a point and a scenario, sorted
+	Covered         [][2]int                `json:"covered,omitempty"` // sorted pairs of a point and a scenario
 }
 
 // MarshalJSON implements json.Marshaler.

@@ -14,37 +14,38 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Tally is the result of a number of scenarios. Tallies of disjoint scenarios add up to the same in any order.
+// Tally is the summed result of a number of scenarios. Tallies of disjoint scenarios can be merged in any order, with
+// the same result.
 type Tally struct {
 	Scenarios, Steps, Commands, Operations int
-	Undecided                              int                     // histories whose linearizability was not decided
+	Undecided                              int                     // number of histories with undecided linearizability
 	unclear                                unclear                 // the first undecided history
 	Checks                                 monitor.Counts          // number of tests of each property
 	exercised                              [property.Most]int      // number of scenarios that test the property
-	First                                  [property.Most]int      // the first violating scenario, from 1; 0 is none
+	First                                  [property.Most]int      // number of the first violating scenario, or 0
 	violating                              [property.Most]int      // number of scenarios that violate the property
-	Seen                                   [sim.CoveragePoints]int // number of scenarios
+	Seen                                   [sim.CoveragePoints]int // number of scenarios that reach each point
 	Costs                                  monitor.Costs
-	Overlap, OwnClock                      int64 // longest stale belief, in virtual milliseconds: by the servers' clock, and by the believer's
+	Overlap, OwnClock                      int64 // longest stale belief in virtual ms, by servers' and client's clock
 	OverlapCommands                        int32
 	Overlaps                               int               // number of scenarios with a stale belief
-	Covered                                map[sim.Point]int // the first scenario that reaches the point, from 1; nil unless requested
-	Sometimes                              property.Set      // properties that should occur: a violation is an occurrence
+	Covered                                map[sim.Point]int // first scenario to reach each point, from 1; or nil
+	Sometimes                              property.Set      // custom properties that should occur at least once
 }
 
-// unclear is an undecided history.
+// unclear is a history whose linearizability is undecided.
 type unclear struct {
-	Scenario int    `json:"scenario"` // from 1; 0 is none
+	Scenario int    `json:"scenario"` // number of the scenario, from 1; 0 if none
 	Why      string `json:"why"`
 }
 
-// Unclear records that the history of the i-th execution was not decided, and why.
+// Unclear records that linearizability of the i-th execution's history is undecided, and why.
 func (s *Tally) Unclear(i int, why string) {
 	s.Undecided++
 	s.unclear.take(unclear{i + 1, why})
 }
 
-// take keeps the earlier one.
+// take keeps the history of the earlier scenario.
 func (u *unclear) take(o unclear) {
 	if o.Scenario > 0 && (u.Scenario == 0 || o.Scenario < u.Scenario) {
 		*u = o
@@ -71,7 +72,7 @@ func (s *Tally) Add(i, steps int, r *sim.Runner, failedAcquire property.FailedAc
 	s.Stale(r.Monitor.Overlap, r.Monitor.OwnClock, r.Monitor.Overlaps)
 }
 
-// Note adds what the i-th execution tested, violated, and reached.
+// Note adds the properties that the i-th execution tested and violated, and the points that it reached.
 func (s *Tally) Note(i int, exercised, found property.Set, seen sim.Seen) {
 	for p := range property.Property(property.Most) {
 		if exercised.Has(p) {
@@ -92,7 +93,7 @@ func (s *Tally) Note(i int, exercised, found property.Set, seen sim.Seen) {
 	}
 }
 
-// CoverAll adds the points that the i-th execution was the first of its runner to reach.
+// CoverAll adds the coverage points that the runner reached for the first time in the i-th execution.
 func (s *Tally) CoverAll(i int, c *sim.Coverage) {
 	if c == nil {
 		return
@@ -103,8 +104,9 @@ func (s *Tally) CoverAll(i int, c *sim.Coverage) {
 	c.Points = c.Points[:0]
 }
 
-// Stale adds how long a stale belief lasted beside another client's grant: in virtual milliseconds of the servers' clock and
-// of the believer's clock, and in commands.
+// Stale adds the duration of a stale belief: the time for which a client believed that it held a slot after another
+// client was granted it. The duration is in virtual milliseconds, by the servers' clock and by the believing client's
+// clock, and in commands.
 func (s *Tally) Stale(overlap, ownClock int64, commands int32) {
 	if overlap > 0 {
 		s.Overlaps++
@@ -113,7 +115,7 @@ func (s *Tally) Stale(overlap, ownClock int64, commands int32) {
 	s.OverlapCommands = max(s.OverlapCommands, commands)
 }
 
-// Violated are the properties seen violated.
+// Violated returns the properties that some execution violated.
 func (s *Tally) Violated() (set property.Set) {
 	for p, i := range s.First {
 		if i > 0 {
@@ -123,12 +125,12 @@ func (s *Tally) Violated() (set property.Set) {
 	return set &^ s.Sometimes
 }
 
-// Progress is the progress of a run with a total number of scenarios.
+// Progress tells how many of the run's scenarios the tally covers. of is the run's total number of scenarios.
 func (s *Tally) Progress(of int) engine.Progress {
 	return engine.Progress{Scenarios: s.Scenarios, Of: of, Violated: bits.OnesCount32(uint32(s.Violated()))}
 }
 
-// Merge adds a tally of other scenarios.
+// Merge adds the tally of other scenarios of the same run.
 func (s *Tally) Merge(o *Tally) {
 	s.Scenarios += o.Scenarios
 	s.Steps += o.Steps
@@ -166,7 +168,7 @@ func (s *Tally) cover(point sim.Point, i int) {
 	}
 }
 
-// Follow adds a tally of scenarios that come after all those of s, and are numbered separately.
+// Follow adds a tally of further scenarios, which count as run after those of s and have numbers of their own.
 func (s *Tally) Follow(o *Tally) {
 	first, unclear := s.First, s.unclear
 	s.Merge(o)
@@ -181,8 +183,8 @@ func (s *Tally) Follow(o *Tally) {
 	}
 }
 
-// Result is the tally's result for one property, without the violation. A custom property is one of list. start is the
-// initial slots of the lock, if they are fixed.
+// Result returns the tally's result for one property, without a violation's details. list contains the custom
+// properties. start is the fixed set of initial slots of the lock; 0 if it is not fixed.
 func (s *Tally) Result(p property.Property, list own.List, failedAcquire property.FailedAcquire, start scenario.SlotSet) report.PropertyResult {
 	r := report.PropertyResult{
 		Property: p, Own: list.Of(p), Evidence: p.Evidence(), Checked: s.Checks[p], Scenarios: s.exercised[p], Violating: s.violating[p],

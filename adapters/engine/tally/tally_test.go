@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// A history that was not decided is counted, and why is told of the first of them, in whatever order samples are merged, and
-// read from a file.
+// TestUnclear checks that undecided histories are counted. The reason must be that of the first one, also after tallies
+// are merged in any order or read from a file.
 func TestUnclear(t *testing.T) {
 	early, late, none := new(Tally), new(Tally), new(Tally)
 	late.Unclear(9, "it is too large")

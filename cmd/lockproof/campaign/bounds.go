@@ -5,22 +5,22 @@ import (
 	"math"
 )
 
-// Bounds of a plan's numbers. Each sort of campaign checks the meaning of its numbers. These bounds protect that check, and
-// a worker that finds the plan in a queue, from huge numbers.
+// Bounds of a plan's numbers. Each kind of campaign checks later whether its numbers make sense. These bounds protect
+// that check, and workers that read a plan from a queue, from huge numbers.
 const (
 	mostExecutions   = 1_000_000_000_000 // more than all machines run in a lifetime
-	mostOfAKind      = 1000              // clients, slots, rounds, faults
-	mostDepth        = 64                // of PCT
-	mostSearchMemory = 1 << 20           // MiB
+	mostOfAKind      = 1000              // of clients, slots, rounds, or faults
+	mostDepth        = 64                // depth of the strategy PCT
+	mostSearchMemory = 1 << 20           // in MiB
 )
 
-// number is a number of a plan: 0 is missing.
+// number is a number of a plan with its bound. The value 0 means that the plan leaves it out.
 type number struct {
 	name        string
 	value, most int
 }
 
-// bounded rejects numbers beyond the bounds.
+// bounded returns an error if a number of the plan is out of bounds.
 func (p *Plan) bounded() error {
 	numbers := []number{
 		{"shard", p.Shard, mostExecutions}, {"budget: executions", p.Budget.Executions, mostExecutions},
@@ -67,7 +67,7 @@ func (f *Faults) numbers(of string) []number {
 	}
 }
 
-// rows is the number of rows of a table, including impossible combinations.
+// rows is the number of rows of a table, including combinations of options that are impossible.
 func (p *Plan) rows() float64 {
 	if p.Sweep == nil {
 		return float64(len(p.Configurations))
@@ -79,7 +79,7 @@ func (p *Plan) rows() float64 {
 	return n
 }
 
-// few rejects shards so small that a queue could not list them.
+// few returns an error if the shards are so small that there are too many for a queue.
 func few(limit, size int) error {
 	if n := (limit-1)/size + 1; n > mostShards {
 		return fmt.Errorf("shard %d: there would be %d shards, expected at most %d", size, n, mostShards)

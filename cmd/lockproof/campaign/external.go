@@ -20,15 +20,16 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// externalShard is the number of scenarios in a shard of external clients: some seconds of one core's work.
+// externalShard is the default number of scenarios in a shard of external clients. A shard takes some seconds on one
+// core.
 const externalShard = 200
 
-// externalJob is a campaign over a seed's scenarios of an external lock at the gate.
+// externalJob is a campaign over the scenarios of one seed, with an external lock behind the gate.
 type externalJob struct {
 	plan   *Plan
 	config gated.Config
-	limit  int // number of scenarios
-	size   int // of a shard
+	limit  int // maximum number of scenarios
+	size   int // number of scenarios in a shard
 	given  bool
 	sum    *gated.Part
 }
@@ -52,7 +53,7 @@ func (p *Plan) externalJob(o Options) (Job, error) {
 	return j, nil
 }
 
-// externalConfig is the configuration of the run whose parts are the shards.
+// externalConfig returns the configuration of the run whose parts are the shards.
 func (p *Plan) externalConfig() (c gated.Config, err error) {
 	s := p.Sample
 	switch {
@@ -115,7 +116,7 @@ func (j *externalJob) Read(s Shard, result []byte) (any, error) {
 	})
 }
 
-// shows checks that each counterexample can be written and drawn.
+// shows returns an error if a counterexample of the part cannot be written or drawn.
 func (j *externalJob) shows(part *gated.Part) error {
 	if part.Violated() == 0 {
 		return nil
@@ -129,7 +130,7 @@ func (j *externalJob) shows(part *gated.Part) error {
 	return errors.Join(out.Result.WritePage(io.Discard), report.WriteCard(io.Discard, out.Result.Report, style.Style{}))
 }
 
-// News is false: each violation is repeated separately. See Confirm.
+// News returns false: repeating a shard is not needed, because Confirm repeats each violation.
 func (j *externalJob) News(any) bool { return false }
 
 func (j *externalJob) Confirm(ctx context.Context, result any, run bool) (string, error) {
@@ -144,8 +145,9 @@ func (j *externalJob) Confirm(ctx context.Context, result any, run bool) (string
 		strings.Join(suspected.Names(), ", ")), nil
 }
 
-// Differs ignores counts, since clients may do things that no schedule decides. A result differs if it lacks a violation
-// that was seen here and reproduced with fresh clients.
+// Differs compares a stored result with the result of repeating the shard. It ignores counts, because clients may do
+// things that no schedule decides. The stored result differs if it lacks a violation that fresh clients reproduced
+// here.
 func (j *externalJob) Differs(result, own any) error {
 	if missing := own.(*gated.Part).Reproduced() &^ result.(*gated.Part).Violated(); missing != 0 {
 		return fmt.Errorf("it does not say that %s is violated", strings.Join(missing.Names(), ", "))
@@ -171,7 +173,7 @@ func (j *externalJob) Progress() Progress {
 	}
 }
 
-// Conclude minimises the violations with one worker's clients.
+// Conclude makes the report. It minimises violations with the clients of one worker.
 func (j *externalJob) Conclude(ctx context.Context) (*Outcome, error) {
 	res, err := gated.Conclude(ctx, j.config, j.sum)
 	if err != nil {
@@ -183,8 +185,8 @@ func (j *externalJob) Conclude(ctx context.Context) (*Outcome, error) {
 	return &Outcome{Result: res}, nil
 }
 
-// mayDiffer is printed for a campaign whose clients did something that no schedule decides. Otherwise its report is
-// that of a single machine.
+// mayDiffer is a line of the report if clients did something that no schedule decides. Otherwise the report is the same
+// as that of a single machine.
 const mayDiffer = "these counts, and those of what went over the wire, may differ from run to run"
 
 func (j *externalJob) Sofar() *Outcome {

@@ -15,39 +15,39 @@ import (
 )
 
 // A guided campaign has generations of shards. All shards of the first generation cover the whole space. In later
-// generations, a share of the shards covers narrower spaces, in proportion to the new points of coverage there in the last
-// generation. A point is a pair of commands of different clients, or a state of the broker. A narrower space has a fixed
-// number of clients, a fixed number of administrators and one strategy, and its own seed, so that `lockproof prove` repeats
-// its scenarios.
+// generations, a share of the shards covers narrower spaces. A narrower space gets the more shards the more new points
+// of coverage it had in the last generation. A point is a pair of commands of different clients, or a state of the
+// broker. A narrower space has a fixed number of clients, a fixed number of administrators, one strategy, and its own
+// seed, so that `lockproof prove` repeats its scenarios.
 
-// guide chooses the next shards.
+// guide chooses the shards of a guided campaign.
 type guide struct {
-	share   float64 // guided share of the executions
-	size    int     // shards in a generation
+	share   float64 // share of the executions that go to narrower spaces
+	size    int     // number of shards in a generation
 	spaces  []space
 	covered map[sim.Point]bool
-	fresh   []int // by space: new points of the last generation
-	all     []int // by space: new points of all generations
-	given   int   // number of shards
-	guided  int   // number of guided shards
+	fresh   []int // by index of the space: number of points first covered in the last generation
+	all     []int // by index of the space: number of points first covered in all generations
+	given   int   // number of shards chosen so far
+	guided  int   // number of those shards that belong to narrower spaces
 }
 
-// space is a part of the campaign's space.
+// space is a narrower part of the campaign's space.
 type space struct {
 	clients, admins int
 	strategy        scenario.Strategy
 	drawn           sample.Drawn
-	next            int // number of the next scenario
+	next            int // number of the space's next scenario
 }
 
 const (
-	generation    = 32  // shards
-	mostGuided    = 0.9 // of the executions: the rest shows which spaces are worthwhile
+	generation    = 32  // default number of shards in a generation
+	mostGuided    = 0.9 // share of the executions; the others show which spaces are worthwhile
 	guidedClients = 4
 	guidedAdmins  = 2
 )
 
-// newGuide makes a guide for the scenarios of a run.
+// newGuide returns a guide for a campaign over scenarios.
 func newGuide(s *Sample, c sample.Config) (*guide, error) {
 	if s.Guided < 0 || s.Guided > mostGuided {
 		return nil, fmt.Errorf("sample: guided %v: expected a share of the executions, 0 to %v", s.Guided, mostGuided)
@@ -74,7 +74,7 @@ func newGuide(s *Sample, c sample.Config) (*guide, error) {
 	return g, nil
 }
 
-// values are the possible values of a number: the fixed one, or those in [from, to], both included.
+// values returns the possible values of a number: the fixed one if there is one, otherwise from to to, both included.
 func values(fixed *int, from, to int) (out []int) {
 	if fixed != nil {
 		return []int{*fixed}
@@ -85,7 +85,7 @@ func values(fixed *int, from, to int) (out []int) {
 	return out
 }
 
-// add adds a space, if it is possible for the target.
+// add adds a narrower space if it is possible for the target.
 func (g *guide) add(c sample.Config, s space) {
 	if c.Target.Kind == lock.Mutex && s.admins > 0 {
 		return
@@ -105,7 +105,7 @@ func (g *guide) add(c sample.Config, s space) {
 	g.spaces = append(g.spaces, s)
 }
 
-// depthFor is PCT's depth for a strategy; 0 for other strategies.
+// depthFor returns the depth for the strategy PCT, and 0 for other strategies.
 func depthFor(s scenario.Strategy, depth int) int {
 	if s == scenario.PCT {
 		return depth
@@ -113,8 +113,8 @@ func depthFor(s scenario.Strategy, depth int) int {
 	return 0
 }
 
-// cover adds the coverage of a shard, and reports whether any of it is new. of is the shard's space, from 1. For the whole
-// space, which is 0, scenario returns the drawn scenarios.
+// cover adds the coverage of a shard, and reports whether any point is new. of is the number of the shard's narrower
+// space, from 1; 0 is the whole space. scenario returns the drawn scenarios of the whole space.
 func (g *guide) cover(part *sample.Part, of int, scenario func(int) scenario.Scenario) (any bool) {
 	for point, first := range part.Covered() {
 		if g.covered[point] {
@@ -134,7 +134,7 @@ func (g *guide) cover(part *sample.Part, of int, scenario func(int) scenario.Sce
 	return any
 }
 
-// spaceOf is the index of the space that a scenario belongs to, -1 if there is none.
+// spaceOf returns the index of the narrower space to which a scenario belongs; -1 if there is none.
 func (g *guide) spaceOf(sc *scenario.Scenario) int {
 	admins := 0
 	for _, c := range sc.Clients {
@@ -171,7 +171,7 @@ func (g *guide) allot(n int) []int {
 	return out
 }
 
-// byRemainder are spaces in the order in which they get the remaining shards.
+// byRemainder returns the indexes of the spaces in the order in which they get the shards that rounding has left over.
 func byRemainder(weights []int, n, total int) []int {
 	order := make([]int, len(weights))
 	for i := range order {
@@ -188,7 +188,7 @@ func sum(counts []int) (n int) {
 	return n
 }
 
-// drawn are the scenarios of the spaces with executions.
+// drawn returns the results of the narrower spaces that have executions.
 func (g *guide) drawn() (out []sample.Drawn) {
 	for i := range g.spaces {
 		if g.spaces[i].drawn.Part.Scenarios() > 0 {
@@ -198,7 +198,7 @@ func (g *guide) drawn() (out []sample.Drawn) {
 	return out
 }
 
-// said are the lines of the report about shards in narrower spaces.
+// said returns the lines of the report about narrower spaces. total is the number of executions.
 func (g *guide) said(total int) (out []string) {
 	n := 0
 	for i := range g.spaces {
@@ -218,7 +218,7 @@ func (g *guide) said(total int) (out []string) {
 	return append([]string{fmt.Sprintf("%d of %d executions went where new coverage came from, the rest were of the whole space", n, total)}, out...)
 }
 
-// counts are the numbers of covered points, by kind.
+// counts returns the numbers of covered points: pairs of commands, and states.
 func (g *guide) counts() []report.Count {
 	states := 0
 	for point := range g.covered {

@@ -20,15 +20,15 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// Manifest is everything that all participants of a campaign must agree on.
+// Manifest contains everything on which the runner and the workers of a campaign must agree.
 type Manifest struct {
-	Plan   *Plan  `json:"plan"`             // without passwords
+	Plan   *Plan  `json:"plan"`             // the plan, without passwords
 	Tool   string `json:"tool"`             // lockproof's version
-	Build  string `json:"build"`            // the identity of its source
-	Target string `json:"target,omitempty"` // a hash of the command and its files; "" for a target of ours, which is part of the build
+	Build  string `json:"build"`            // identifies lockproof's source
+	Target string `json:"target,omitempty"` // a hash of the command and its files; "" for a lock of this module
 }
 
-// NewManifest is the manifest of a plan with this build and this machine's files.
+// NewManifest returns the manifest of a plan, with this build of lockproof and this machine's files.
 func NewManifest(p *Plan) (*Manifest, error) {
 	build, err := build()
 	if err != nil {
@@ -45,8 +45,8 @@ func NewManifest(p *Plan) (*Manifest, error) {
 	return &Manifest{Plan: public, Tool: engine.Version, Build: build, Target: target}, nil
 }
 
-// DecodeManifest decodes a manifest from a queue, which any user of the queue may have written. Its plan may be of another
-// version, and is not checked: see [Plan.Check].
+// DecodeManifest decodes a manifest from a queue. Any user of the queue may have written it. Its plan may be invalid:
+// see [Plan.Check].
 func DecodeManifest(data []byte) (*Manifest, error) {
 	m := new(Manifest)
 	if err := json.Unmarshal(data, m); err != nil {
@@ -58,7 +58,7 @@ func DecodeManifest(data []byte) (*Manifest, error) {
 	return m, nil
 }
 
-// build identifies the program's source: by a commit or, if there were uncommitted changes, by a hash of the program.
+// build identifies the program's source by a commit. If there were uncommitted changes, it is a hash of the program.
 var build = sync.OnceValues(func() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		commit, clean := "", false
@@ -82,10 +82,10 @@ var build = sync.OnceValues(func() (string, error) {
 	return "program " + sum, err
 })
 
-// targetInput bounds a file of the target: programs are smaller.
+// targetInput limits the size of a file of the target to 4 GiB.
 var targetInput = infile.Input{Noun: "target's file", Most: 4 << 30}
 
-// hashFile is a hash of a file's content.
+// hashFile returns a hash of a file's content.
 func hashFile(path string) (string, error) {
 	f, err := targetInput.Open(path)
 	if err != nil {
@@ -101,23 +101,23 @@ func hashFile(path string) (string, error) {
 
 // Target is the lock to judge.
 type Target struct {
-	// Name is the name of a target of ours; the default is the reference semaphore.
+	// Name is the name of a lock of this module; "" means the reference semaphore.
 	Name string `json:"name,omitzero"`
-	// Exec is the command of an external lock instead, and Lock is its type; the default is a semaphore.
+	// Exec is the command of an external lock, instead of Name. Lock is its type; "" means a semaphore.
 	Exec string `json:"exec,omitzero"`
 	Lock string `json:"lock,omitzero"`
-	// Options are options for the command's clients.
+	// Options are options that the command's clients receive.
 	Options map[string]string `json:"options,omitempty"`
-	// Files are files of the target, in addition to those that the command names. A target with other files is another
-	// target.
+	// Files are files that belong to the target, in addition to those that the command names. If their content differs,
+	// the target counts as another one.
 	Files []string `json:"files,omitempty"`
-	// Patience is how long a client may send nothing before the others go on without it.
+	// Patience is how long a client may send nothing before the other clients continue without it.
 	Patience Duration `json:"patience,omitzero"`
-	// Contract lists the promises that the command's lock must keep, in the form of the flag --contract.
+	// Contract lists the promises that the external lock must keep, in the form of the flag --contract.
 	Contract string `json:"contract,omitzero"`
 }
 
-// hash is a hash of the target's command, of the program that it starts, and of the files that it names.
+// hash returns a hash of the target's command, of the program that it starts, and of its files.
 func (t *Target) hash() (string, error) {
 	if t.Exec == "" {
 		return "", nil
@@ -144,7 +144,7 @@ func (t *Target) hash() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Differs says how another manifest differs; "" if it belongs to the same campaign.
+// Differs says how another manifest differs from m; "" if both belong to the same campaign.
 func (m *Manifest) Differs(other *Manifest) string {
 	mine, errMine := json.Marshal(m.Plan, json.Deterministic(true))
 	theirs, errTheirs := json.Marshal(other.Plan, json.Deterministic(true))

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestTargetsHash: a target is another one when its command, a file that the command names, or a file of its own is.
+// TestTargetsHash checks that the hash of a target changes with its command, with a file that the command names, and
+// with a file in Files.
 func TestTargetsHash(t *testing.T) {
 	dir := t.TempDir()
 	program, library := filepath.Join(dir, "adapter.py"), filepath.Join(dir, "locks.py")

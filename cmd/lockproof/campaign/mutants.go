@@ -16,20 +16,21 @@ import (
 
 // Mutants says which mutants to test.
 type Mutants struct {
-	Seed uint64   `json:"seed,omitzero"`  // default 1
-	Only []string `json:"only,omitempty"` // default all
+	Seed uint64   `json:"seed,omitzero"`  // 0 means 1
+	Only []string `json:"only,omitempty"` // names of the mutants; empty means all
 }
 
-const mutantShard = 2 * sample.PartUnit // scenarios of one mutant
+const mutantShard = 2 * sample.PartUnit // default number of scenarios in a shard, all of one mutant
 
-// mutantsJob is a campaign over mutants: each runs until its bug is found. The campaign ends when all bugs are found.
+// mutantsJob is a campaign over mutants. Each mutant runs until its bug is found. The campaign ends when every bug is
+// found.
 type mutantsJob struct {
 	plan    *Plan
 	mutants []mutant
-	limit   int // number of scenarios of each
-	size    int // of a shard
+	limit   int // maximum number of scenarios of each mutant
+	size    int // number of scenarios in a shard
 	next    int // number of the next shard
-	from    int // the first scenario of the next shards
+	from    int // first scenario of the next batch of shards
 }
 
 type mutant struct {
@@ -37,7 +38,7 @@ type mutant struct {
 	part *sample.Part
 }
 
-// dead reports whether the mutant's bug was found.
+// dead reports whether the mutant's bug has been found.
 func (m *mutant) dead() bool { return m.part.Violated()&m.Until != 0 }
 
 func (p *Plan) mutantsJob(Options) (Job, error) {
@@ -80,7 +81,7 @@ func (j *mutantsJob) add(t *lock.Target) error {
 	return nil
 }
 
-// Batch is the next scenarios of each mutant whose bug was not found yet.
+// Batch returns the next shard of each mutant whose bug has not been found yet.
 func (j *mutantsJob) Batch() (shards []Shard) {
 	if j.from >= j.limit {
 		return nil
@@ -117,7 +118,8 @@ func (j *mutantsJob) Read(s Shard, result []byte) (any, error) {
 	})
 }
 
-// News reports whether a bug was found: that decides about a mutant, so each such shard is repeated.
+// News reports whether the result shows a bug. Such a shard is always repeated, because it decides whether the mutant
+// is found.
 func (j *mutantsJob) News(result any) bool { return result.(*sample.Part).Violated() != 0 }
 
 func (j *mutantsJob) Confirm(context.Context, any, bool) (string, error) { return "", nil }
@@ -158,5 +160,5 @@ func (j *mutantsJob) Conclude(ctx context.Context) (*Outcome, error) {
 	return out, nil
 }
 
-// Sofar does not minimise, as that would take long.
+// Sofar returns the outcome so far without minimising, which would take long.
 func (j *mutantsJob) Sofar() *Outcome { return sofar(j) }

@@ -10,15 +10,17 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// ExecHash identifies a command in a permission: it is the SHA-256, in hexadecimal, of its text without passwords.
+// ExecHash identifies a command in a permission. It is the SHA-256, in hexadecimal, of the command's text with its
+// passwords hidden.
 func ExecHash(command string) string {
 	sum := sha256.Sum256([]byte(secret.HideCommand(command)))
 	return hex.EncodeToString(sum[:])
 }
 
-// Permit decides whether a worker may carry out a plan from a queue, which any user of the queue may have written. A plan
-// with a command requires a worker that was started with the campaign's name and the allowed command, or its [ExecHash]. A
-// worker with the command runs its own command, with its own password. The error names the next step.
+// Permit decides whether a worker may carry out a plan from a queue. Any user of the queue may have written the plan.
+// If the plan has a command, the worker must have been started with the campaign's name, and with the allowed command
+// or its [ExecHash]. A worker that was given the command runs its own copy, with its own password. The error says what
+// to do next.
 func (p *Plan) Permit(named bool, allowed string) error {
 	if p.Target.Exec == "" {
 		return nil
@@ -41,8 +43,8 @@ func (p *Plan) Permit(named bool, allowed string) error {
 	return nil
 }
 
-// public is the plan in the form for a queue: its command has no passwords. The error is for a password that workers would
-// have to read from the queue.
+// public returns the plan without the passwords of its command, for the queue. It returns an error if workers would
+// have to read a password from the queue.
 func (p *Plan) public() (*Plan, error) {
 	for _, name := range slices.Sorted(maps.Keys(p.Target.Options)) {
 		if said := name + "=" + p.Target.Options[name]; secret.Hide(said) != said {

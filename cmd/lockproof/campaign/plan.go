@@ -13,61 +13,62 @@ import (
 
 // Plan is a campaign's file. Exactly one of Sample, Mutants, Configurations and Sweep defines its space.
 type Plan struct {
-	Lockproof string `json:"lockproof"` // [Format]
-	Version   int    `json:"version"`   // [Version]
-	// Name is the campaign's name. It is part of the names of everything that the campaign has on a server.
+	Lockproof string `json:"lockproof"` // must be [Format]
+	Version   int    `json:"version"`   // must be [Version]
+	// Name is the campaign's name. The names of all its data on a server contain it.
 	Name   string `json:"name"`
 	Target Target `json:"target,omitzero"`
-	// Sample is a set of scenarios of one seed.
+	// Sample draws scenarios from one seed.
 	Sample *Sample `json:"sample,omitzero"`
-	// Mutants are mutants to test with scenarios of a seed.
+	// Mutants tests mutants with scenarios of one seed.
 	Mutants *Mutants `json:"mutants,omitzero"`
-	// Configurations are configurations to explore, each a row of a table.
+	// Configurations are configurations to explore; each is a row of a table.
 	Configurations []Configuration `json:"configurations,omitempty"`
-	// Sweep is every combination of options, sizes and faults, each a row of a table.
+	// Sweep explores every combination of options, sizes and faults; each is a row of a table.
 	Sweep *Sweep `json:"sweep,omitzero"`
-	// Judge says what the rows of a table judge.
+	// Judge says what is judged in each row of a table.
 	Judge  Judge  `json:"judge,omitzero"`
 	Budget Budget `json:"budget,omitzero"`
 	Stop   Stop   `json:"stop,omitzero"`
-	// Shard is the number of scenarios or configurations in a shard; by default it is chosen.
+	// Shard is the number of scenarios or configurations in a shard; 0 means that lockproof chooses it.
 	Shard int `json:"shard,omitzero"`
-	// Lease is how long a shard is reserved for a worker that shows no sign of life; 0 is [DefaultLease].
+	// Lease is the time after which a shard is given to another worker if its worker shows no sign of life. 0 means
+	// [DefaultLease].
 	Lease Duration `json:"lease,omitzero"`
 }
 
-// The format of campaign files.
+// The name and version of the format of campaign files. Other versions are refused.
 const (
 	Format  = "campaign"
 	Version = 1
 )
 
-// DefaultLease is the default of [Plan.Lease].
+// DefaultLease is the lease of a plan that sets none.
 const DefaultLease = 30 * time.Second
 
-// Bounds of a lease: a shorter one would end before a busy machine can show a sign of life.
+// Bounds of a lease. A shorter lease would end before the worker of a busy machine can show a sign of life.
 const (
 	shortestLease = 500 * time.Millisecond
 	longestLease  = time.Hour
 )
 
-// Budget bounds a campaign.
+// Budget limits a campaign.
 type Budget struct {
-	// Executions is the number of scenarios; the default is that of `lockproof prove`.
+	// Executions is the number of scenarios; 0 means the default of `lockproof prove`.
 	Executions int `json:"executions,omitzero"`
-	// Time bounds the campaign's running time, without the time during which it was stopped.
+	// Time limits the campaign's running time, not counting the time during which it was stopped; 0 means no limit.
 	Time Duration `json:"time,omitzero"`
 }
 
 // Stop says when a campaign ends before its budget is spent.
 type Stop struct {
-	// Violation ends the campaign once one of these properties is violated; "any" is every property.
+	// Violation ends the campaign as soon as one of these properties is violated; "any" stands for all properties.
 	Violation []string `json:"violation,omitempty"`
-	// NoNewCoverage ends the campaign after that many successive shards without new coverage.
+	// NoNewCoverage ends the campaign after this many successive shards without new coverage; 0 means never.
 	NoNewCoverage int `json:"no_new_coverage,omitzero"`
 }
 
-// Duration is a length of time, written as 30s or 8h.
+// Duration is a length of time, written like 30s or 8h.
 type Duration time.Duration
 
 // MarshalText implements encoding.TextMarshaler.
@@ -83,7 +84,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// planInput bounds a campaign's file: a table with thousands of configurations is smaller.
+// planInput limits the size of a campaign's file to 8 MiB.
 var planInput = infile.Input{Noun: "campaign's file", Most: 8 << 20}
 
 // Load reads a campaign's file.
@@ -110,7 +111,7 @@ func Decode(data []byte) (*Plan, error) {
 
 var names = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
-// Check returns an error for an invalid plan. It runs nothing.
+// Check returns an error if the plan is invalid. It runs no scenario.
 func (p *Plan) Check() error {
 	switch {
 	case p.Lockproof != Format:
@@ -138,5 +139,5 @@ func CheckName(name string) error {
 	return nil
 }
 
-// LeaseTime is how long a shard is reserved for a worker that shows no sign of life.
+// LeaseTime is the time after which a shard is given to another worker if its worker shows no sign of life.
 func (p *Plan) LeaseTime() time.Duration { return cmp.Or(time.Duration(p.Lease), DefaultLease) }

@@ -16,50 +16,51 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Sample says which scenarios are drawn. The defaults are those of `lockproof prove`.
+// Sample says which scenarios to draw. The defaults are those of `lockproof prove`.
 type Sample struct {
-	Seed       uint64   `json:"seed,omitzero"`     // default 1
+	Seed       uint64   `json:"seed,omitzero"`     // 0 means 1
 	Options    []string `json:"options,omitempty"` // fixed options, as name=value
-	Strategy   string   `json:"strategy,omitzero"` // random or pct
+	Strategy   string   `json:"strategy,omitzero"` // "random" or "pct"; "" means both
 	PCTDepth   int      `json:"pct_depth,omitzero"`
-	Strict     bool     `json:"strict,omitzero"`      // a failed acquire promises that at one moment every slot was taken
-	Properties []string `json:"properties,omitempty"` // to judge
-	// Guided is the share of the executions that explore places of new coverage. Generation is the number of shards after
-	// which these places are chosen again.
+	Strict     bool     `json:"strict,omitzero"`      // a failed acquire promises that all slots were taken at once
+	Properties []string `json:"properties,omitempty"` // names of the properties to judge; empty means all
+	// Guided is the share of the executions that go to the parts of the space with new coverage. Generation is the
+	// number of shards after which these parts are chosen again; 0 means the default.
 	Guided     float64 `json:"guided,omitzero"`
 	Generation int     `json:"generation,omitzero"`
 	Shape
 }
 
-// Shape contains the fixed parts of workload and faults.
+// Shape fixes parts of the workload and the faults. A nil field is drawn.
 type Shape struct {
 	Clients    *int     `json:"clients,omitzero"`
 	Admins     *int     `json:"admins,omitzero"`
 	Slots      *int     `json:"slots,omitzero"`
 	Rounds     *int     `json:"rounds,omitzero"`
-	CrashShare *float64 `json:"crash_share,omitzero"` // share of operations in which a client dies
+	CrashShare *float64 `json:"crash_share,omitzero"` // share of operations during which the client crashes
 	Restarts   *int     `json:"restarts,omitzero"`
 }
 
-// Default sizes of shards: a shard takes about a second on one core, and there are at most as many as a server lists easily.
+// Default sizes of shards. A shard takes about a second on one core. There are at most mostShards shards, because a
+// server must list them.
 const (
 	sampleShard = 100 * sample.PartUnit
 	mostShards  = 100_000
 )
 
-// executions is the unit of campaigns over scenarios.
+// executions is the unit in which campaigns over scenarios report their progress.
 const executions = "executions"
 
-// sampleJob is a campaign over a seed's scenarios, with a target of ours.
+// sampleJob is a campaign over the scenarios of one seed, with a lock of this module.
 type sampleJob struct {
 	plan   *Plan
 	config sample.Config
-	limit  int // number of scenarios
-	size   int // size of a shard
+	limit  int // maximum number of scenarios
+	size   int // number of scenarios in a shard
 	guide  *guide
-	given  int // number of distributed scenarios
+	given  int // number of scenarios in the shards so far
 	number int // number of the next shard
-	next   int // next scenario of the whole space
+	next   int // next scenario of the whole space, as opposed to narrower spaces
 	sum    *sample.Part
 	stale  int // number of shards since the last new coverage
 }
@@ -90,7 +91,7 @@ func units(n int) int {
 	return (n + sample.PartUnit - 1) / sample.PartUnit * sample.PartUnit
 }
 
-// sampleConfig is the configuration of the run whose parts are the shards.
+// sampleConfig returns the configuration of the run whose parts are the shards.
 func (p *Plan) sampleConfig() (c sample.Config, err error) {
 	s := p.Sample
 	c = sample.Config{Sampling: engine.Sampling{Seed: cmp.Or(s.Seed, 1), Depth: s.PCTDepth, Shape: s.shape()}, Judging: engine.Judging{FailedAcquire: s.failedAcquire()}}
@@ -122,7 +123,7 @@ func (s *Sample) failedAcquire() property.FailedAcquire {
 	return property.Weak
 }
 
-// strategies are the ways in which schedules are drawn; empty is every way.
+// strategies returns the strategies for drawing schedules; nil means all.
 func (s *Sample) strategies() ([]scenario.Strategy, error) {
 	if s.Strategy == "" {
 		return nil, nil
@@ -134,7 +135,7 @@ func (s *Sample) strategies() ([]scenario.Strategy, error) {
 	return []scenario.Strategy{strategy}, nil
 }
 
-// Judged are the judged properties and the lock type of a campaign over scenarios; they are zero for a table.
+// Judged returns the properties that a campaign over scenarios judges, and its lock type. For a table, both are zero.
 func (p *Plan) Judged() (property.Set, lock.Kind) {
 	switch {
 	case p.Sample == nil:
@@ -149,7 +150,7 @@ func (p *Plan) Judged() (property.Set, lock.Kind) {
 	return cmp.Or(c.Properties, property.Of(c.Target)), c.Target.Kind
 }
 
-// checked panics if a plan was not checked before.
+// checked panics on an error that is possible only if the plan was not checked before.
 func checked(err error) {
 	if err != nil {
 		panic("campaign: the plan was not checked: " + err.Error())
@@ -160,7 +161,8 @@ func (h *Shape) shape() sim.Shape {
 	return sim.Shape{Clients: h.Clients, Admins: h.Admins, Slots: h.Slots, Rounds: h.Rounds, CrashShare: h.CrashShare, Restarts: h.Restarts}
 }
 
-// properties are properties by name, which must be among the applicable ones; no names are all of them.
+// properties looks properties up by name. Each must be among the applicable ones. Without names it returns the empty
+// set, which stands for all.
 func properties(names []string, applicable property.Set) (set property.Set, err error) {
 	for _, name := range names {
 		p, err := property.Named(name)
@@ -175,7 +177,7 @@ func properties(names []string, applicable property.Set) (set property.Set, err 
 	return set, nil
 }
 
-// until are the judged properties whose violation ends a campaign.
+// until returns the judged properties whose violation ends the campaign.
 func (s *Stop) until(judged property.Set) (property.Set, error) {
 	if len(s.Violation) == 1 && s.Violation[0] == "any" {
 		return judged, nil
@@ -187,7 +189,8 @@ func (s *Stop) until(judged property.Set) (property.Set, error) {
 	return set, nil
 }
 
-// Batch is all shards or, in a guided campaign, the shards of the next generation: those of the whole space come first.
+// Batch returns all shards. In a guided campaign it returns the shards of the next generation, those of the whole space
+// first.
 func (j *sampleJob) Batch() (shards []Shard) {
 	left := (j.limit - j.given + j.size - 1) / j.size
 	if j.plan.Sample.Guided == 0 {
@@ -212,7 +215,7 @@ func (j *sampleJob) Batch() (shards []Shard) {
 	return shards
 }
 
-// shard is the next shard of space of. next is the space's next scenario, and is advanced.
+// shard returns the next shard of space number of. next is the space's next scenario; shard advances it.
 func (j *sampleJob) shard(of int, next *int) Shard {
 	n := min(j.size, j.limit-j.given)
 	s := Shard{Number: j.number, From: *next, To: *next + n, Of: of}
@@ -222,7 +225,7 @@ func (j *sampleJob) shard(of int, next *int) Shard {
 	return s
 }
 
-// drawn is the source of a shard's scenarios.
+// drawn returns the configuration from which a shard's scenarios are drawn, with the result so far.
 func (j *sampleJob) drawn(s Shard) (sample.Drawn, error) {
 	switch {
 	case s.Of == 0:
@@ -245,7 +248,7 @@ func (j *sampleJob) Holds(s Shard) error {
 	if j.plan.Sample.Guided == 0 {
 		return s.among(j.limit, j.size)
 	}
-	// In a guided campaign, only the runner knows which shard belongs to which space.
+	// only the runner of a guided campaign knows to which space each shard belongs
 	if most := (j.limit - 1) / j.size; s.Number < 0 || s.Number > most || s.From < 0 || s.From >= s.To || s.To > j.limit || s.To-s.From > j.size {
 		return fmt.Errorf("shard %d is of %d to %d: there is none such", s.Number, s.From, s.To)
 	}
@@ -285,7 +288,7 @@ func (j *sampleJob) Take(s Shard, result any) {
 	}
 }
 
-// violated are the properties seen violated in any space.
+// violated returns the properties that executions of any space have violated.
 func (j *sampleJob) violated() property.Set {
 	set := j.sum.Violated()
 	for _, d := range j.guide.drawn() {
@@ -304,7 +307,7 @@ func (j *sampleJob) Enough() string {
 	return ""
 }
 
-// executions is the number of executions in the results so far.
+// executions is the number of executions in the results that were read so far.
 func (j *sampleJob) executions() int {
 	n := j.sum.Scenarios()
 	for _, d := range j.guide.drawn() {
@@ -337,7 +340,7 @@ func (j *sampleJob) Sofar() *Outcome {
 	return sofar(&hasty)
 }
 
-// sofar is a job's result without minimising, which would take long; nil if it is unknown.
+// sofar returns a job's outcome so far without minimising, which would take long. It returns nil if there is an error.
 func sofar(j interface {
 	Conclude(context.Context) (*Outcome, error)
 }) *Outcome {

@@ -12,28 +12,28 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Status is the progress of a campaign.
+// Status says how far a campaign is, and whether it is over.
 type Status struct {
 	Name string `json:"name"`
 	Progress
 	Done        int     `json:"done"`             // number of completed shards
 	Running     int     `json:"running"`          // number of shards that workers are carrying out
 	Redelivered int     `json:"redelivered"`      // number of repeated deliveries of shards to workers
-	Refused     int     `json:"refused,omitzero"` // messages and results that were foreign or untrue
+	Refused     int     `json:"refused,omitzero"` // number of invalid messages, and of invalid or false results
 	PerSecond   float64 `json:"per_second"`       // executions per second, since this run of the campaign began
 	Seconds     float64 `json:"seconds"`          // total running time of the campaign
-	Left        float64 `json:"left"`             // seconds until its end at that rate; 0 is unknown
+	Left        float64 `json:"left"`             // seconds until the campaign's end at this rate; 0 if unknown
 	Over        string  `json:"over,omitempty"`
-	// Reported says that the campaign is over and reported, with minimised counterexamples.
+	// Reported says that the campaign is over, and that its report is stored with minimised counterexamples.
 	Reported bool `json:"reported"`
-	// At is the time of this status.
+	// At is the time at which this status was made.
 	At time.Time `json:"at"`
 }
 
-// abandoned is the time without a new status after which a campaign seems to have no runner.
+// abandoned is the age of a status from which a campaign seems to have no runner.
 const abandoned = 10 * time.Second
 
-// String is the status in one line.
+// String describes the status in one line.
 func (s *Status) String() string {
 	out := []string{fmt.Sprintf("%d of %d shards", s.Done, s.Shards)}
 	if s.Over == "" {
@@ -61,7 +61,7 @@ func (s *Status) String() string {
 	case s.Left > 0:
 		out = append(out, "about "+time.Duration(s.Left*float64(time.Second)).Round(time.Second).String()+" left")
 	}
-	return safetext.OneLine(strings.Join(out, ", ")) // any user of the server may have written it
+	return safetext.OneLine(strings.Join(out, ", ")) // a status may come from any user of the server
 }
 
 // WriteStatus writes a status as a line of JSON.

@@ -21,26 +21,26 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// Configuration is a configuration to explore: every execution of it is visited.
+// Configuration is a configuration to explore. Every execution of it is visited.
 type Configuration struct {
-	Name    string   `json:"name,omitzero"` // in the table; by default the other fields in words
+	Name    string   `json:"name,omitzero"` // name in the table; "" means the other fields in words
 	Options []string `json:"options,omitempty"`
 	Size
 	Faults Faults `json:"faults,omitzero"`
 }
 
-// Size is a workload.
+// Size is a workload: the numbers of clients and slots, and their calls.
 type Size struct {
-	Name       string `json:"name,omitzero"` // in the table; by default the other fields in words
+	Name       string `json:"name,omitzero"` // name in the table; "" means the other fields in words
 	Clients    int    `json:"clients,omitzero"`
-	Rounds     int    `json:"rounds,omitzero"` // default 1
+	Rounds     int    `json:"rounds,omitzero"` // 0 means 1
 	Admins     int    `json:"admins,omitzero"`
 	Slots      int    `json:"slots,omitzero"`
-	Calls      string `json:"calls,omitzero"`       // of a client, such as acquire,release
-	AdminCalls string `json:"admin_calls,omitzero"` // of an administrator, such as remove:1,add:1
+	Calls      string `json:"calls,omitzero"`       // calls of each client, for example "acquire,release"
+	AdminCalls string `json:"admin_calls,omitzero"` // calls of each administrator, for example "remove:1,add:1"
 }
 
-// Faults bound the number of each fault.
+// Faults limit the number of faults of each kind in one execution.
 type Faults struct {
 	Crashes       int  `json:"crashes,omitzero"`
 	Drops         int  `json:"drops,omitzero"`
@@ -50,30 +50,30 @@ type Faults struct {
 	Prompt        bool `json:"prompt,omitzero"` // the broker notices a dead connection at once
 }
 
-// Sweep is every combination of values of options, sizes and faults. The first value of each is the baseline, with which the
-// others are compared.
+// Sweep is every combination of values of options, sizes and faults. The first value of each is the baseline, with
+// which the others are compared.
 type Sweep struct {
 	Options []Axis   `json:"options,omitempty"`
 	Sizes   []Size   `json:"sizes"`
-	Faults  []Faults `json:"faults,omitempty"` // default no faults
+	Faults  []Faults `json:"faults,omitempty"` // empty means no faults
 }
 
-// Axis is an option and its values.
+// Axis is an option with the values that a sweep tries.
 type Axis struct {
 	Name   string   `json:"name"`
 	Values []string `json:"values"`
 }
 
-// Judge says what the configurations of a table judge.
+// Judge says what is judged in the configurations of a table.
 type Judge struct {
 	Properties []string `json:"properties,omitempty"`
 	Strict     bool     `json:"strict,omitzero"`
-	// Memory is the maximum memory of a search in MiB; the default is 1024.
+	// Memory is the maximum memory of a search in MiB; 0 means 1024.
 	Memory int `json:"memory,omitzero"`
 }
 
 const (
-	tableShard   = 8 // configurations
+	tableShard   = 8 // default number of configurations in a shard
 	tableMemory  = 1024
 	mostRows     = 100_000
 	faultsAxis   = "faults"
@@ -82,7 +82,7 @@ const (
 	pipelineName = "pipeline"
 )
 
-// cell is a configuration with its values on the table's axes.
+// cell is a configuration of the table, with its value on each axis.
 type cell struct {
 	values []string
 	explore.Exploration
@@ -92,9 +92,9 @@ type cell struct {
 type tableJob struct {
 	plan  *Plan
 	found func(*histories.Counterexample)
-	sweep report.Sweep // without the rows that are not visited yet
+	sweep report.Sweep // without the rows
 	cells []cell
-	rows  []*report.SweepRow // by configuration; nil if not visited
+	rows  []*report.SweepRow // by index of the configuration; nil if it has not been visited yet
 	given bool
 	taken int
 }
@@ -151,7 +151,7 @@ func (j *Judge) failedAcquire() property.FailedAcquire {
 	return property.Weak
 }
 
-// list makes the rows of the listed configurations.
+// list makes a row for each listed configuration.
 func (j *tableJob) list(target *lock.Target) error {
 	j.sweep.Axes, j.sweep.Baseline = []string{nameAxis}, []string{""}
 	for i := range j.plan.Configurations {
@@ -169,7 +169,7 @@ func (j *tableJob) list(target *lock.Target) error {
 	return nil
 }
 
-// exploration is the exploration of the configuration, checked.
+// exploration returns the exploration of the configuration, after checking it.
 func (c *Configuration) exploration(target *lock.Target) (e explore.Exploration, err error) {
 	e = explore.Exploration{
 		Target: target, Workload: explore.Workload{Clients: c.Clients, Rounds: cmp.Or(c.Rounds, 1), Admins: c.Admins, Slots: c.Slots, Faults: c.Faults.bounds()},
@@ -187,7 +187,7 @@ func (c *Configuration) exploration(target *lock.Target) (e explore.Exploration,
 		}
 		e.Options = append(e.Options, [2]string{name, value})
 	}
-	// With this option, a step of an execution is one command.
+	// with this option, each step of an execution is one command
 	if !slices.ContainsFunc(e.Options, func(o [2]string) bool { return o[0] == pipelineName }) {
 		e.Options = append([][2]string{{pipelineName, "0"}}, e.Options...)
 	}
@@ -201,7 +201,7 @@ func (f *Faults) bounds() sim.FaultBounds {
 	}
 }
 
-// combine makes the rows of every combination. It omits and counts combinations of incompatible options.
+// combine makes a row for every combination. It omits combinations of incompatible options, and counts them.
 func (j *tableJob) combine(target *lock.Target, s *Sweep) error {
 	if len(s.Sizes) == 0 {
 		return errors.New("sweep: sizes are missing: expected at least one, such as {\"clients\": 2, \"slots\": 1}")
@@ -251,7 +251,7 @@ func (j *tableJob) combine(target *lock.Target, s *Sweep) error {
 	})
 }
 
-// name sets the names of sizes, which must be unique in the table.
+// name sets the names of sizes. They must be unique in the table.
 func (j *tableJob) name(sizes []Size) error {
 	seen := make(map[string]bool)
 	for _, size := range sizes {
@@ -288,10 +288,10 @@ func (j *tableJob) leaveOut(why string, n int) {
 	j.sweep.LeftOut[i].Number += n
 }
 
-// String is the size's name, or its description.
+// String is the size's name or, without a name, its description.
 func (s Size) String() string { return cmp.Or(s.Name, s.words()) }
 
-// words is the size in words, with blanks.
+// words describes the size, for example "2 clients 1 slot".
 func (s Size) words() string {
 	out := []string{plural(s.Clients, "client")}
 	if rounds := cmp.Or(s.Rounds, 1); rounds > 1 {
@@ -309,7 +309,7 @@ func (s Size) words() string {
 	return strings.Join(out, ", ")
 }
 
-// String is the faults in words, with blanks.
+// String describes the faults in words.
 func (f Faults) String() string {
 	b := f.bounds()
 	return b.String()
@@ -330,7 +330,7 @@ func (j *tableJob) Batch() []Shard {
 	return cut(len(j.cells), j.size())
 }
 
-// visited is the stored result of a configuration.
+// visited is the stored result of exploring a configuration.
 type visited struct {
 	States   int              `json:"states"`
 	Cut      string           `json:"cut,omitempty"`
@@ -349,7 +349,7 @@ func (j *tableJob) Work(ctx context.Context, s Shard) (any, error) {
 	return out, nil
 }
 
-// visit explores a configuration. Counterexamples are not shortened: that is done once, at the end.
+// visit explores a configuration. It does not shorten counterexamples; Conclude does that once for each property.
 func (j *tableJob) visit(ctx context.Context, e explore.Exploration) (*visited, error) {
 	e.Brief = true
 	x, err := explore.Run(ctx, e)
@@ -402,7 +402,7 @@ func (j *tableJob) Read(s Shard, result []byte) (any, error) {
 	return rows, nil
 }
 
-// longestCut is the maximum length of the reason why a search was cut short, in bytes.
+// longestCut is the maximum length, in bytes, of the text that says why a search was cut short.
 const longestCut = 1000
 
 func (j *tableJob) News(result any) bool {
@@ -419,7 +419,8 @@ func (j *tableJob) News(result any) bool {
 
 func (j *tableJob) Confirm(context.Context, any, bool) (string, error) { return "", nil }
 
-// Differs accepts a search that was cut short for lack of memory: it says less than another, but nothing false.
+// Differs compares stored verdicts with those of repeating the shard. It ignores configurations whose search was cut
+// short for lack of memory in one of the two: such a search says less, but nothing false.
 func (j *tableJob) Differs(result, own any) error {
 	mine := own.([]visited)
 	for i, v := range result.([]visited) {
@@ -447,7 +448,7 @@ func (j *tableJob) Progress() Progress {
 	return Progress{Executions: j.taken, Of: len(j.cells), Shards: (len(j.cells) + size - 1) / size, Unit: "configurations", Violated: j.violated()}
 }
 
-// violated are the properties that are violated in some configuration.
+// violated returns the names of the properties that some configuration violates.
 func (j *tableJob) violated() (names []string) {
 	for k, p := range j.sweep.Properties {
 		if slices.ContainsFunc(j.rows, func(r *report.SweepRow) bool { return r != nil && r.Verdicts[k] == report.Violated }) {
@@ -457,7 +458,7 @@ func (j *tableJob) violated() (names []string) {
 	return names
 }
 
-// table contains the configurations visited so far.
+// table returns the table with the rows of all configurations visited so far.
 func (j *tableJob) table() *report.Sweep {
 	s := j.sweep
 	s.Build, s.Plan = described(j.plan)
@@ -469,10 +470,10 @@ func (j *tableJob) table() *report.Sweep {
 	return &s
 }
 
-// described is a report's description of a plan: lockproof's build, and the plan as a file.
+// described returns lockproof's build and the plan's text, for the report.
 func described(p *Plan) (built, text string) {
 	built, err := build()
-	if err != nil { // it is unknown
+	if err != nil { // the build is unknown
 		built = ""
 	}
 	data, err := json.Marshal(p, json.Deterministic(true), jsontext.WithIndent("  "))
@@ -480,7 +481,8 @@ func described(p *Plan) (built, text string) {
 	return built, string(data)
 }
 
-// Conclude makes a counterexample for each violated property, in the simplest configuration that violates it.
+// Conclude makes a counterexample for each violated property. It takes the simplest configuration that violates the
+// property.
 func (j *tableJob) Conclude(ctx context.Context) (*Outcome, error) {
 	out := &Outcome{Table: j.table(), Counterexamples: make(map[property.Property]*histories.Counterexample)}
 	for _, p := range out.Table.Properties {
@@ -496,7 +498,7 @@ func (j *tableJob) Conclude(ctx context.Context) (*Outcome, error) {
 	return out, nil
 }
 
-// example explores a configuration again, to find the shortest counterexample.
+// example explores a configuration again, to find the shortest counterexample of p.
 func (j *tableJob) example(ctx context.Context, out *Outcome, p property.Property, row int, e explore.Exploration) error {
 	x, err := explore.Run(ctx, e)
 	if err != nil {

@@ -37,7 +37,8 @@ behind a known one.`,
 	return cmd
 }
 
-// accept adds a counterexample's violation to the known ones, with the reason, owner and day of f.
+// accept adds a counterexample's violation to the project's known findings. f has the reason, the owner, and the day on
+// which it expires.
 func accept(c *cobra.Command, file string, f known.Finding) error {
 	if f.Reason == "" {
 		return fmt.Errorf("--reason is missing: expected why %s is accepted", file)

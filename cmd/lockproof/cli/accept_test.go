@@ -9,7 +9,8 @@ import (
 	"github.com/lockproof/lockproof/histories/known"
 )
 
-// TestAccept: what is accepted is shown and no failure, in every form, until it expires; what is not is one.
+// TestAccept checks that an accepted violation is shown in every format of the report, but is no failure until it
+// expires. Other violations remain failures.
 func TestAccept(t *testing.T) {
 	data := recordedOf(t, "locked-is-success")
 	t.Chdir(lay(t, map[string]string{"ce.json": data}))
@@ -17,7 +18,7 @@ func TestAccept(t *testing.T) {
 	for _, step := range []struct {
 		command string
 		code    int
-		says    []string // in its output or one of its files
+		says    []string // texts in the command's output or in its files
 	}{
 		{"accept ce.json", exitCannot, []string{"--reason is missing"}},
 		{"accept ce.json --reason x --expires soon", exitCannot, []string{`expires "soon": expected a day`}},
@@ -28,7 +29,8 @@ func TestAccept(t *testing.T) {
 			"✗ violated", "known, and no failure: ticket-17 (owner: ops)", "nothing new is violated: all that is, lockproof.known.yaml knows",
 			`failures="0"`, `<skipped message="c2 and c1 hold slot 1 at once`, `"suppressions": [`, `"status": "accepted"`, "::notice", "mutual-exclusion is violated%2C which is known", "nothing new is violated",
 		}},
-		{prove, exitHolds, []string{"violated again, of an earlier run", "known, and no failure"}}, // its file is there
+		// The file of the counterexample exists.
+		{prove, exitHolds, []string{"violated again, of an earlier run", "known, and no failure"}},
 		{prove + " --json", exitHolds, []string{`"outcome": "known"`, `"holds": false`, `"reason": "ticket-17"`}},
 		{"prove locked-is-success --scenarios 200 --out all", exitViolated, []string{"known, and no failure: ticket-17"}},
 		{"prove semaphore --scenarios 50 --seed 5 --property mutual-exclusion", exitHolds, []string{"mutual-exclusion of lockproof.known.yaml, fingerprint ", "was not seen and stays accepted: delete it if it is mended"}},

@@ -19,16 +19,16 @@ import (
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
-// envAdapter is the environment variable that makes this test binary an adapter of the example in Go, with the bug
-// that it names: "none" is none.
+// envAdapter is an environment variable that makes this test binary an adapter of the example in Go. Its value is the
+// name of a bug, or "none".
 const envAdapter = "LOCKPROOF_TEST_ADAPTER"
 
-// adapter is the command of that adapter.
+// adapter is the command that starts this test binary as an adapter with a bug; "" means no bug.
 func adapter(bug string) string {
 	return fmt.Sprintf("%s=%s exec '%s'", envAdapter, cmp.Or(bug, "none"), os.Args[0])
 }
 
-// call is a line of an adapter's input.
+// call is a request to an adapter: one line of its input.
 type call struct {
 	ID     int
 	Method string
@@ -39,7 +39,7 @@ type call struct {
 	}
 }
 
-// adapt answers calls until there are no more. The lock's name has the options in it.
+// adapt answers requests until its input ends.
 func adapt(bug string) {
 	client, err := inprocess.Starter{New: func(ctx context.Context, url string) (inprocess.Lock, error) {
 		return amqplocks.NewWith(ctx, url, amqplocks.Bug(bug))

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/subprocess/adaptercheck"
 )
 
-// adapterCheckFlags say which adapter to check, and how.
+// adapterCheckFlags are the flags of `adapter-check`.
 type adapterCheckFlags struct {
 	exec  string
 	lock  string

@@ -91,10 +91,10 @@ func (f *atlasFlags) run(c *cobra.Command, args []string) error {
 	return all(err, f.write(c, a))
 }
 
-// locks describes the locks that the questions are about.
+// locks describes, in errors, the locks that the questions are about.
 func (f *atlasFlags) locks() string { return "what --server " + f.server + " asks about" }
 
-// onBroker makes a real RabbitMQ confirm counterexamples.
+// onBroker configures the atlas to confirm counterexamples on a real RabbitMQ.
 func (f *atlasFlags) onBroker(c *cobra.Command, cfg *atlas.Config) error {
 	if err := f.elsewhere(f.server, f.locks(), unreplayed); err != nil {
 		return err
@@ -127,12 +127,12 @@ func (f *atlasFlags) onBroker(c *cobra.Command, cfg *atlas.Config) error {
 	return nil
 }
 
-// measures is a server that measures figures of the atlas.
+// measures is a server on which figures of the atlas can be measured.
 type measures interface {
 	Figure(ctx context.Context, name string) (string, error)
 }
 
-// onServer makes a real server of another kind confirm counterexamples and measure figures.
+// onServer configures the atlas to confirm counterexamples, and to measure figures, on a real server of another kind.
 func (f *atlasFlags) onServer(c *cobra.Command, kind *kindOfServer, cfg *atlas.Config) error {
 	url, err := kind.address(f.locks(), f.on)
 	if err != nil {
@@ -156,13 +156,13 @@ func (f *atlasFlags) onServer(c *cobra.Command, kind *kindOfServer, cfg *atlas.C
 	return nil
 }
 
-// replayed is the result of replaying a trace on a real server.
+// replayed is what a trace's replay on a real server has shown.
 type replayed interface {
 	Reproduces(scenario.Violation) bool
 	String() string
 }
 
-// confirmed describes the result of a counterexample on a real server.
+// confirmed says, in words, what a counterexample has shown on a real server.
 func confirmed(title, skipped string, r replayed, v scenario.Violation) string {
 	switch {
 	case skipped != "":
@@ -173,7 +173,7 @@ func confirmed(title, skipped string, r replayed, v scenario.Violation) string {
 	return title + " differs: " + r.String()
 }
 
-// write writes an atlas as far as it exists. The error is for what could not be written.
+// write writes the part of an atlas that exists. The error says what could not be written.
 func (f *atlasFlags) write(c *cobra.Command, a *report.Atlas) error {
 	a.Command, a.At = commandLine(), time.Now()
 	unsaved := f.save(c, a)

@@ -19,10 +19,10 @@ import (
 
 var badInputs = flag.Int("bad", 60, "how many bad inputs TestBadInputs gives to the commands")
 
-// badLimit is how long a command may take with a bad input, on a busy machine.
+// badLimit is the maximum time that a command may take for a bad input, on a busy machine.
 const badLimit = time.Minute
 
-// program is this test's own binary as lockproof: it carries out the words of the command line behind a mark.
+// programMark is an environment variable that makes this test binary behave like the program lockproof.
 const programMark = "LOCKPROOF_TEST_IS_PROGRAM"
 
 func init() {
@@ -31,14 +31,14 @@ func init() {
 	}
 }
 
-// bad makes bad inputs, of a seed.
+// bad draws bad inputs from a seed.
 type bad struct {
 	*rand.Rand
-	samples map[string][]byte // good files, by their names
+	samples map[string][]byte // valid files, by name
 	n       int
 }
 
-// mutations are what is done to a file, or to a word.
+// mutations are the ways to damage the content of a file.
 var mutations = []struct {
 	name string
 	do   func(b *bad, data []byte) []byte
@@ -86,7 +86,7 @@ func (b *bad) insert(d []byte, text string) []byte {
 	return []byte(string(d[:at]) + text + string(d[at:]))
 }
 
-// words are values that no flag and no argument likes.
+// words are values that are invalid for nearly every flag and argument.
 var words = []string{
 	"", " ", "-", "--", "-1", "0", "NaN", "Inf", "1e309", "9223372036854775808", "-9223372036854775809", "0x10", "1_000", "٣", "true", "null", "\xff", "a\tb", "…",
 	"amqp://", "amqp://u:p@", "amqp://127.0.0.1:1/", "amqp://127.0.0.1:99999/%2F", "postgres://127.0.0.1:1/x", "mysql://127.0.0.1:1", "redis://127.0.0.1:1", "http://127.0.0.1:1",
@@ -94,7 +94,8 @@ var words = []string{
 	"mutual-exclusion", "no-such-thing", "2562048h", "-5s", "1ns", "5", "''", "'", "\"", "$(id)", "sh -c 'exit 3'", "false", "true --x", strings.Repeat("x", 5000),
 }
 
-// commands are those that read something or take flags; F stands for a bad file, G for a good one of its kind.
+// badCommands are command lines that read a file or take flags. In them, F stands for a damaged file and G for a valid
+// one. sample is the name of the valid file.
 var badCommands = []struct{ words, sample string }{
 	{"check F", "h.jsonl"}, {"check --lock-type semaphore F", "h.jsonl"}, {"check --html p.html F", "h.edn"}, {"check F", "h.edn"}, {"replay F", "c.json"}, {"replay --html p.html F", "c.json"},
 	{"explore --start F@1", "c.json"}, {"explore --resume F", "c.json"}, {"explore --clients any --resume F", "c.json"}, {"prove --scenarios 5 --config F", "flags.yaml"},
@@ -102,10 +103,11 @@ var badCommands = []struct{ words, sample string }{
 	{"list", ""}, {"atlas", ""}, {"adapter-check", ""}, {"init", ""}, {"completion", ""}, {"version", ""}, {"prove --exec 'exit 1' --scenarios 5", ""}, {"nonsense", ""},
 }
 
-// endless are commands and flags that wait for others by design, and whose flags are tried with bad values only.
+// badFlags matches the flags in a command's help.
 var badFlags = regexp.MustCompile(`(?m)^ +(?:-\w, )?--([a-z-]+)( \S)?`)
 
-// next is a command line with one thing wrong, or more, the file that is bad, "" if none is, and what was done.
+// next returns a command line with at least one mistake, the name of the damaged file ("" if there is none), and the
+// mistake in words.
 func (b *bad) next(t *testing.T, flags map[string][]string) (args []string, file, did string) {
 	c := badCommands[b.IntN(len(badCommands))]
 	b.n++
@@ -143,8 +145,8 @@ func (b *bad) next(t *testing.T, flags map[string][]string) (args []string, file
 	return args, file, did
 }
 
-// TestBadInputs: a bad flag, file or address ends a command by an exit code and a line that says what is wrong with
-// what, in bounded time. No file that is read is changed. More of them: -bad 400.
+// TestBadInputs gives commands bad flags, files and addresses. A command must end in limited time, with an exit code
+// and with a message that says what is wrong. Files that are read must not change. The flag -bad 400 tries more inputs.
 func TestBadInputs(t *testing.T) {
 	b := &bad{Rand: rand.New(rand.NewPCG(uint64(*badInputs), 1)), samples: map[string][]byte{
 		"h.jsonl":    []byte(`{"type":"invoke","process":0,"f":"acquire"}` + "\n" + `{"type":"ok","process":0,"f":"acquire","value":1}` + "\n"),
@@ -185,7 +187,7 @@ func TestBadInputs(t *testing.T) {
 	t.Logf("exit codes of %d: %v", *badInputs, codes)
 }
 
-// try runs lockproof with bad input.
+// try runs lockproof with a bad input, checks how it ends, and returns the exit code.
 func (b *bad) try(t *testing.T, self string, args []string, file, did string) int {
 	before := contents(t)
 	ctx, cancel := context.WithTimeout(t.Context(), badLimit)
@@ -195,7 +197,7 @@ func (b *bad) try(t *testing.T, self string, args []string, file, did string) in
 	cmd.WaitDelay = time.Second
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	_ = cmd.Run() // its exit code is looked at
+	_ = cmd.Run() // the exit code is checked below
 	code, said := cmd.ProcessState.ExitCode(), errs.String()
 	fail := func(format string, more ...any) {
 		t.Errorf("%d %.200q (%s): exit code %d: %s: %.600s", b.n, args, did, code, fmt.Sprintf(format, more...), said)
@@ -224,7 +226,7 @@ func (b *bad) try(t *testing.T, self string, args []string, file, did string) in
 	return code
 }
 
-// contents are the files here.
+// contents returns the content of the input files in the current folder, by name.
 func contents(t *testing.T) map[string]string {
 	all := make(map[string]string)
 	err := fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {

@@ -9,7 +9,8 @@ import (
 	"os/exec"
 )
 
-// become runs a program with our command line, and ends with its exit code. An interrupt reaches both.
+// become runs a program with this process's command line, and then exits with the program's exit code. An interrupt
+// reaches both processes.
 func become(path string) error {
 	cmd := exec.Command(path, os.Args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr

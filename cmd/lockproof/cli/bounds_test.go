@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestLongValues: an error does not show a value whole that nobody can read.
+// TestLongValues checks that errors shorten very long values.
 func TestLongValues(t *testing.T) {
 	t.Chdir(t.TempDir())
 	long := strings.Repeat("v", 70000)
@@ -25,7 +25,7 @@ func TestLongValues(t *testing.T) {
 	}
 }
 
-// TestWorkersAreBounded: GOMAXPROCS beyond sense is taken back, and that is said.
+// TestWorkersAreBounded checks that a GOMAXPROCS which is too large is lowered, with a message.
 func TestWorkersAreBounded(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
@@ -38,7 +38,8 @@ func TestWorkersAreBounded(t *testing.T) {
 	}
 }
 
-// TestMemoryFits: a search takes no more than the system lets the process have, and is refused where more is asked for.
+// TestMemoryFits checks that a search uses no more memory than the system allows this process. A --memory beyond that
+// must be refused.
 func TestMemoryFits(t *testing.T) {
 	for system, want := range map[int64]int{1 << 20: 1, 1 << 30: 384, 4 << 30: 1920, 1 << 40: mostMemory} {
 		if got := searchMemory(system); got != want {

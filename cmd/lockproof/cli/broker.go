@@ -24,8 +24,8 @@ type brokerFlags struct {
 	refuses  bool
 	joins    bool
 	routes   bool
-	beat     int // seconds
-	timeout  int // seconds
+	beat     int // heartbeat interval in seconds
+	timeout  int // consumer timeout in seconds
 }
 
 func brokerCommand() *cobra.Command {
@@ -59,7 +59,7 @@ it is interrupted what clients have sent.`,
 	return cmd
 }
 
-// run serves until it is interrupted, which is the normal end.
+// run serves until it is interrupted. An interrupt is the normal end and no error.
 func (f *brokerFlags) run(c *cobra.Command) error {
 	if err := local(f.listen, f.anywhere, "with the password guest"); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (f *brokerFlags) run(c *cobra.Command) error {
 	return err
 }
 
-// options are the options of the simulated broker.
+// options returns the options of the simulated broker, according to the flags.
 func (f *brokerFlags) options() (wire.SimulatedOptions, error) {
 	var major, minor int
 	if n, _ := fmt.Sscanf(f.version, "%d.%d", &major, &minor); n < 2 {
@@ -101,7 +101,8 @@ func (f *brokerFlags) options() (wire.SimulatedOptions, error) {
 	}, nil
 }
 
-// orNone is a number of seconds as a broker's option, in which a negative value is none.
+// orNone converts a number of seconds to an option of the broker. 0 seconds become a negative duration, which turns the
+// option off.
 func orNone(seconds int) time.Duration {
 	if seconds == 0 {
 		return -1
@@ -109,7 +110,7 @@ func orNone(seconds int) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// local refuses an address that other machines can reach, unless anywhere is set.
+// local returns an error for an address that other machines can reach, unless anywhere is set.
 func local(listen string, anywhere bool, how string) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -122,7 +123,7 @@ func local(listen string, anywhere bool, how string) error {
 	return fmt.Errorf("--listen %s can be reached from other machines, by anybody, %s: add --listen-anywhere if that is meant, or listen on 127.0.0.1", listen, how)
 }
 
-// writeCounts writes the numbers of methods that clients have sent.
+// writeCounts writes how often clients have sent each method.
 func writeCounts(out io.Writer, counts wire.Counts) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "connections\t%d\nchannels\t%d\nround trips\t%d\n", counts.Opened, counts.ChannelsOpened, counts.RoundTrips)

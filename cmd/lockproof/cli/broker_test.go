@@ -13,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/internal/waittest"
 )
 
-// TestBroker: the broker says where it is and what it is like, takes a client to a virtual host there, and ends in good
-// order when it is interrupted.
+// TestBroker checks that the broker prints its address, accepts a client in another virtual host, and ends without
+// error when it is interrupted.
 func TestBroker(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	cmd := brokerCommand()
@@ -54,7 +54,7 @@ func TestBroker(t *testing.T) {
 	}
 }
 
-// late has a channel keep a message without acknowledging it for longer than it may.
+// late lets a channel hold a message without acknowledging it until the broker closes the channel.
 func late(t *testing.T, conn *amqp091.Connection) {
 	t.Helper()
 	ch, err := conn.Channel()
@@ -78,7 +78,8 @@ func late(t *testing.T, conn *amqp091.Connection) {
 	}
 }
 
-// TestBrokerListensHere: an address that other machines can reach needs a flag of its own, and the error says which.
+// TestBrokerListensHere checks that an address which other machines can reach is refused without --listen-anywhere, and
+// that the error names this flag.
 func TestBrokerListensHere(t *testing.T) {
 	for listen, here := range map[string]bool{
 		"127.0.0.1:0": true, "127.8.8.8:0": true, "[::1]:0": true, "localhost:0": true,

@@ -62,7 +62,7 @@ func (f *queueFlags) register(cmd *cobra.Command) {
 	section(cmd, "Where the queue is", "queue creds", "nkey tlscert tlskey tlsca")
 }
 
-// check refuses flags without effect.
+// check returns an error for flags that have no effect.
 func (f *queueFlags) check(c *cobra.Command) error {
 	if f.queue == "" {
 		return given(c, "without --queue: the queue is in this process; leave it out, or name a server", "creds", "nkey", "tlscert", "tlskey", "tlsca")
@@ -76,7 +76,8 @@ func (f *queueFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// server is where the queue is: in the folder that was typed or, if none was, in the folder with the campaign's name.
+// server says where the queue is. typed is the folder that the user has typed; if it is "", the folder has the
+// campaign's name.
 func (f *queueFlags) server(typed, name string) campaign.Server {
 	s := campaign.Server{URL: f.queue, Dir: typed, Creds: f.creds, NKey: f.nkey, Cert: f.cert, Key: f.key, CA: f.ca}
 	if typed == "" {
@@ -124,7 +125,7 @@ run only with --allow-exec: to see again what workers say.`,
 	return cmd
 }
 
-// check refuses flags without effect.
+// check returns an error for flags that have no effect.
 func (f *campaignRunFlags) check(c *cobra.Command) error {
 	if f.queue != "" {
 		return cmp.Or(given(c, "beside --queue: the server keeps the campaign's files; leave it out", "dir"), f.queueFlags.check(c))
@@ -171,7 +172,7 @@ func (f *campaignRunFlags) run(c *cobra.Command, path string) error {
 	return f.write(c, out.Result)
 }
 
-// permit returns an error unless the user has permitted a plan's command to run here.
+// permit returns an error unless the user has allowed a plan's command to run here.
 func (f *campaignRunFlags) permit(c *cobra.Command, path string, plan *campaign.Plan) error {
 	command, hash := plan.Target.Exec, campaign.ExecHash(plan.Target.Exec)
 	switch {
@@ -187,7 +188,7 @@ func (f *campaignRunFlags) permit(c *cobra.Command, path string, plan *campaign.
 	return nil
 }
 
-// fit refuses flags without effect for a plan.
+// fit returns an error for flags that have no effect for a plan.
 func (f *campaignRunFlags) fit(c *cobra.Command, plan *campaign.Plan) error {
 	if plan.Mutants != nil {
 		return given(c, "with mutants: there is a line for each, and nothing else; leave it out", "json", "junit", "summary", "sarif", "annotate", "require", "out")
@@ -198,8 +199,8 @@ func (f *campaignRunFlags) fit(c *cobra.Command, plan *campaign.Plan) error {
 	return f.demand(plan.Judged())
 }
 
-// page makes the page of a campaign's outcome, and writes it while the campaign runs. If it can't be written now, it is
-// written again at the end, and the error is reported then.
+// page makes the page of a campaign's outcome, and writes it to its file while the campaign runs. Errors of writing are
+// ignored here, because the page is written again at the end.
 func (f *campaignRunFlags) page(out *campaign.Outcome, s *campaign.Status) []byte {
 	var b bytes.Buffer
 	if err := f.writePage(&b, out, s); err != nil {
@@ -211,7 +212,7 @@ func (f *campaignRunFlags) page(out *campaign.Outcome, s *campaign.Status) []byt
 	return b.Bytes()
 }
 
-// writePage writes the page of a campaign's outcome; s is its status, nil at the end.
+// writePage writes the page of a campaign's outcome. s is the campaign's status; nil at the end.
 func (f *campaignRunFlags) writePage(w io.Writer, out *campaign.Outcome, s *campaign.Status) error {
 	said := ""
 	if s != nil {
@@ -231,7 +232,7 @@ func (f *campaignRunFlags) writePage(w io.Writer, out *campaign.Outcome, s *camp
 	return report.WritePage(w, &report.Page{Report: out.Result.Report, Status: said})
 }
 
-// mutantsPage is a page of mutants, each with the execution that showed its bug.
+// mutantsPage returns a page of mutants, each with the execution that showed its bug.
 func mutantsPage(name string, m *campaign.MutantsOutcome, said string) *report.Page {
 	var text bytes.Buffer
 	tellKilled(&text, m.Killed, len(m.Killed), m.Seed, m.Limit)
@@ -247,7 +248,7 @@ func mutantsPage(name string, m *campaign.MutantsOutcome, said string) *report.P
 	return page
 }
 
-// writeTable writes a table of configurations, counterexamples first.
+// writeTable writes the counterexamples of a table of configurations, and then the table.
 func (f *campaignRunFlags) writeTable(c *cobra.Command, out *campaign.Outcome) error {
 	t := out.Table
 	t.Command, t.At = commandLine(), time.Now()
@@ -333,7 +334,7 @@ func (f *campaignWorkFlags) run(c *cobra.Command, args []string) error {
 	return err
 }
 
-// first is the first of args, "" if there is none.
+// first returns the first of args; "" if there is none.
 func first(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -346,7 +347,7 @@ type campaignStatusFlags struct {
 	dir         string
 	json, watch bool
 	html        string
-	shown       bool // a page was written
+	shown       bool // a page was written already
 	queueFlags
 }
 
@@ -374,10 +375,10 @@ neither does it to stop looking.`,
 	return cmd
 }
 
-// looking is the time between two looks at a watched campaign.
+// looking is the interval at which a watched campaign is looked at.
 const looking = time.Second
 
-// where is the server of the campaign, and its name, which may be "".
+// where returns the server of the campaign and the campaign's name, which may be "".
 func (f *campaignStatusFlags) where(c *cobra.Command, args []string) (campaign.Server, string, error) {
 	name := first(args)
 	var err error
@@ -435,7 +436,7 @@ func (f *campaignStatusFlags) run(c *cobra.Command, args []string) error {
 	}
 }
 
-// page writes the campaign's page, if it has changed.
+// page writes the campaign's page to its file, if the page has changed.
 func (f *campaignStatusFlags) page(c *cobra.Command, w campaign.Watcher, s *campaign.Status) error {
 	if f.html == "" {
 		return nil
@@ -454,7 +455,7 @@ func (f *campaignStatusFlags) page(c *cobra.Command, w campaign.Watcher, s *camp
 	return writeFile(c, "html", func(w io.Writer) error { _, err := w.Write(page); return err })
 }
 
-// print prints a status in a line, as JSON or as text.
+// print prints a status in one line, as JSON or as text.
 func (f *campaignStatusFlags) print(w io.Writer, s *campaign.Status) error {
 	if f.json {
 		return campaign.WriteStatus(w, s)

@@ -17,7 +17,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// campaignFile writes a campaign's file.
+// campaignFile writes a campaign's file and returns its path.
 func campaignFile(t *testing.T, p *campaign.Plan) string {
 	t.Helper()
 	p.Lockproof, p.Version = campaign.Format, campaign.Version
@@ -32,7 +32,8 @@ func campaignFile(t *testing.T, p *campaign.Plan) string {
 	return path
 }
 
-// TestRenamedMembers: a member of a campaign's file that had another name is answered with the one that it has now.
+// TestRenamedMembers checks the error for a member of a campaign's file that has been renamed. It must say the new
+// name.
 func TestRenamedMembers(t *testing.T) {
 	for was, now := range map[string]string{`"crashes": 0.1`: "it is called crash_share now", `"depth": 3`: "it is called pct_depth now", `"colour": 3`: "colour"} {
 		path := filepath.Join(t.TempDir(), "old.json")
@@ -47,8 +48,8 @@ func TestRenamedMembers(t *testing.T) {
 	}
 }
 
-// TestCampaignOfACommand: a campaign over somebody else's lock at the gate finds its bug, minimises it once, and writes a
-// counterexample that replays.
+// TestCampaignOfACommand runs a campaign over an external lock with a bug. It must find the bug and write one minimised
+// counterexample, which replays.
 func TestCampaignOfACommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what takes programs")
@@ -75,9 +76,9 @@ func TestCampaignOfACommand(t *testing.T) {
 	}
 }
 
-// TestClaimsOfWorkers: a violation that a worker reports of a command is carried out again where the campaign is run,
-// if the command is allowed there. The verdict is then the one of a single machine. If the command is not allowed,
-// the violation is a suspicion, and said to be one.
+// TestClaimsOfWorkers checks a violation that a worker reports for an external lock. If the runner may run the command,
+// it repeats the violation, and the verdict is that of a single machine. Otherwise the violation is only suspected, and
+// the runner says so.
 func TestClaimsOfWorkers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what takes programs")
@@ -99,7 +100,7 @@ func TestClaimsOfWorkers(t *testing.T) {
 		go func() {
 			for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 				err := campaigns.Work(t.Context(), campaign.WorkConfig{Server: server, Name: "claims", AllowExec: command, Workers: 1})
-				if err == nil || time.Now().After(end) { // before, the campaign was not there yet
+				if err == nil || time.Now().After(end) { // earlier attempts fail: the campaign does not exist yet
 					worked <- err
 					return
 				}
@@ -124,8 +125,8 @@ func TestClaimsOfWorkers(t *testing.T) {
 	}
 }
 
-// TestCampaignPages: of every sort of campaign there is a page while it runs, which says how far it is and is loaded
-// again, and one when it is over. Each watcher gets it.
+// TestCampaignPages checks the page of each kind of campaign. While the campaign runs, the page shows the progress and
+// reloads itself. At the end it shows the result. A watcher gets the same page.
 func TestCampaignPages(t *testing.T) {
 	t.Parallel()
 	plans := map[string]*campaign.Plan{
@@ -175,7 +176,8 @@ func TestCampaignPages(t *testing.T) {
 	}
 }
 
-// TestStatusIsSafe: a status that somebody has put there is shown in one line without control characters, whatever its names.
+// TestStatusIsSafe checks a stored status with malicious names. It must be shown in one line without control
+// characters.
 func TestStatusIsSafe(t *testing.T) {
 	const evil = "\x1b]0;title\a\u202e\nnight"
 	s := &campaign.Status{Name: evil, Over: evil, Progress: campaign.Progress{Unit: evil, Violated: []string{evil}}}
@@ -198,8 +200,7 @@ func TestStatusIsSafe(t *testing.T) {
 	}
 }
 
-// TestExampleCampaigns: the campaigns that come with lockproof are well-formed, and the sweep is as large as it is said
-// to be.
+// TestExampleCampaigns checks that the example campaigns in this repository are valid.
 func TestExampleCampaigns(t *testing.T) {
 	files, err := filepath.Glob("../../../testdata/campaigns/*.json")
 	if err != nil || len(files) == 0 {

@@ -29,7 +29,7 @@ type checkFlags struct {
 	values string
 	// clockError is the maximum difference between the clocks of two machines.
 	clockError time.Duration
-	judging    recorded.CheckOptions // the part that flags set directly; see options
+	judging    recorded.CheckOptions // options that flags set directly; see the method options
 	outputFlags
 }
 
@@ -151,7 +151,7 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 	return f.write(c, &engine.Result{Report: report, History: drawn, Reading: o.Reading()})
 }
 
-// options are the check options according to the flags.
+// options returns the options for checking, according to the flags.
 func (f *checkFlags) options(source string) (o recorded.CheckOptions, err error) {
 	o = f.judging
 	o.Source = source
@@ -170,7 +170,7 @@ func (f *checkFlags) options(source string) (o recorded.CheckOptions, err error)
 	return o, nil
 }
 
-// inputOf opens a history's file, or standard input if its name is - or /dev/stdin. done closes it.
+// inputOf opens a history's file. "-" and /dev/stdin mean standard input. done closes the file.
 func inputOf(c *cobra.Command, path string) (in io.Reader, done func(), err error) {
 	if path == "-" || path == "/dev/stdin" {
 		return histories.HistoryInput.Stream("standard input", c.InOrStdin()), func() {}, nil
@@ -182,8 +182,8 @@ func inputOf(c *cobra.Command, path string) (in io.Reader, done func(), err erro
 	return file, func() { _ = file.Close() }, nil
 }
 
-// recordingOf begins to read a history from a file, or from standard input if its name is - or /dev/stdin. done is called
-// when it has been read.
+// recordingOf begins to read a history from a file, or from standard input for "-" and /dev/stdin. The caller must call
+// done when it has been read.
 func recordingOf(c *cobra.Command, path string, assumed histories.Header) (r *histories.Recording, done func(), err error) {
 	in, closed, err := inputOf(c, path)
 	if err != nil {
@@ -196,10 +196,10 @@ func recordingOf(c *cobra.Command, path string, assumed histories.Header) (r *hi
 	return r, func() { _ = r.Close(); closed() }, nil
 }
 
-// mostDrawn is the maximum number of events of a history on a page.
+// mostDrawn is the maximum number of events of a history that a page shows.
 const mostDrawn = 1 << 19
 
-// drawn is the history for a page, if a page is requested.
+// drawn returns the history for a page; nil if no page is requested.
 func (f *checkFlags) drawn(file string, recording *histories.Recording) (*history.History, error) {
 	if f.html == "" {
 		return nil, nil
@@ -214,7 +214,7 @@ func (f *checkFlags) drawn(file string, recording *histories.Recording) (*histor
 	return h, err
 }
 
-// fit refuses flags that contradict a history, and flags without effect for it.
+// fit returns an error for flags that contradict a history or have no effect for it.
 func (f *checkFlags) fit(c *cobra.Command, file string, recording *histories.Recording, kind lock.Kind) error {
 	h := recording.History()
 	if h.Kind != kind {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestCheckPage: the page of a recorded history shows it, up to the answer that nothing explains, and why.
+// TestCheckPage checks the page of a recorded history that is not linearizable. It must show the history up to the
+// operation that cannot be explained, and the reason.
 func TestCheckPage(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	var out, errs bytes.Buffer

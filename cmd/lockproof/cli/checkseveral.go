@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// clockError is the value of a flag for a duration or zero.
+// clockError is the value of a flag for a duration that may be zero.
 type clockError struct{ span }
 
 // Set implements pflag.Value.
@@ -79,8 +79,8 @@ func (f *checkFlags) several(c *cobra.Command, files []string, assumed histories
 	return f.write(c, &engine.Result{Report: report, Reading: o.Reading()})
 }
 
-// ofSemaphore is the reason why a flag that counts the acquires of a holder does not apply.
+// ofSemaphore explains why the flag --reentrant does not apply to a semaphore.
 const ofSemaphore = "of a semaphore: only a mutex counts how often its holder acquires it; leave it out"
 
-// sourceOf names files.
+// sourceOf joins the names of files, for reports.
 func sourceOf(files []string) string { return strings.Join(files, " and ") }

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestCheckSeveral: files of several machines need a clock error, and those of one host have none.
+// TestCheckSeveral checks that --clock-error is required for files of several machines, and refused for events of one
+// host.
 func TestCheckSeveral(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, host string, pid, from int) string {

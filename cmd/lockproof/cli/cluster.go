@@ -14,7 +14,7 @@ import (
 type clusterFlags struct {
 	nodes  int
 	mode   string
-	tick   int // seconds
+	tick   int // net_ticktime in seconds
 	folder string
 	khepri bool
 }
@@ -34,7 +34,7 @@ func (f *clusterFlags) registerFolder(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.khepri, "khepri", false, "nodes keep their records by Khepri, which RabbitMQ 4.0 and 4.1 do on request")
 }
 
-// start starts the cluster, and stops it when the command ends.
+// start starts the cluster. It is stopped when the command ends.
 func (f *clusterFlags) start(c *cobra.Command) (*cluster.Cluster, error) {
 	mode, err := cluster.ModeNamed(f.mode)
 	if err != nil {
@@ -83,7 +83,7 @@ that another is gone: their net_ticktime is 4, unless a flag says otherwise.`,
 	return cmd
 }
 
-// up runs a cluster until it is interrupted, which is the normal end.
+// up runs a cluster until it is interrupted. An interrupt is the normal end and no error.
 func (f *clusterFlags) up(c *cobra.Command) error {
 	started, err := f.start(c)
 	if err != nil {
@@ -97,7 +97,7 @@ func (f *clusterFlags) up(c *cobra.Command) error {
 	return nil
 }
 
-// faultsNamed are the faults with the names in a flag.
+// faultsNamed returns the faults with the given names.
 func faultsNamed(names []string) (faults []nemesis.Fault, err error) {
 	for _, name := range names {
 		f, err := nemesis.FaultNamed(name)
@@ -109,7 +109,7 @@ func faultsNamed(names []string) (faults []nemesis.Fault, err error) {
 	return faults, nil
 }
 
-// faultNames are the names of all faults, for the description of flags.
+// faultNames joins the names of all faults, for descriptions of flags.
 func faultNames() string {
 	var names []string
 	for _, f := range nemesis.Faults {

@@ -13,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/internal/clustertest"
 )
 
-// A node that stands still for less than others take to notice does no harm. The card says what befell it, and the history
-// that is written is judged alike.
+// TestClusterProve pauses a node for so short a time that no other node notices. No property may be violated. The
+// report must list the faults, and checking the written history must give the same verdict.
 func TestClusterProve(t *testing.T) {
 	clustertest.Need(t)
 	t.Parallel()
@@ -32,7 +32,7 @@ func TestClusterProve(t *testing.T) {
 	}
 }
 
-// A cluster that does not start is one line.
+// TestClusterDoesNotStart checks that a cluster which does not start gives an error of one line.
 func TestClusterDoesNotStart(t *testing.T) {
 	if _, err := exec.LookPath("epmd"); err != nil {
 		t.Skip("skipped: Erlang is not installed")

@@ -58,7 +58,7 @@ func (f *clusterExploreFlags) run(c *cobra.Command) error {
 		return err
 	}
 	if f.khepri && len(f.modes) == 0 {
-		cfg.Modes = cfg.Modes[:1] // the mode makes no difference
+		cfg.Modes = cfg.Modes[:1] // with Khepri the mode makes no difference
 	}
 	if cfg.At, err = f.place(c); err != nil {
 		return err
@@ -78,14 +78,14 @@ func (f *clusterExploreFlags) run(c *cobra.Command) error {
 	return all(ended, report.WriteClusterModel(c.OutOrStdout(), m, outputStyle()))
 }
 
-// foresee prints what the model says about a run on real nodes, if it covers the run.
+// foresee prints what the simulated cluster predicts for a run on real nodes, if it models such a run.
 func (f *clusterProveFlags) foresee(t *clustered.Trial, steps []nemesis.Step, theirs bool) {
 	if theirs || f.server == redisCluster || f.nodes > clustered.MostSimulated {
 		return
 	}
 	m, err := clustered.ModelOf(t, steps, f.nodes, cluster.Mode(f.mode), f.khepri)
 	if err != nil {
-		return // the model has two clients of a design of ours
+		return // the simulated cluster models two clients of a built-in design only
 	}
 	r, err := m.Explore()
 	switch {
@@ -97,7 +97,7 @@ func (f *clusterProveFlags) foresee(t *clustered.Trial, steps []nemesis.Step, th
 	}
 }
 
-// place is the placement that the flags define; nil if they define none.
+// place returns the placement that the flags define; nil if they define none.
 func (f *clusterExploreFlags) place(c *cobra.Command) (*clustered.Placement, error) {
 	if len(f.clientsAt) == 0 {
 		if c.Flags().Changed("queue-at") {

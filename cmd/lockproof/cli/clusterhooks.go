@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis/sentinel"
 )
 
-// existing is the user's cluster that --on names, nil if it names none. The plan may only contain faults with hooks.
+// existing returns the user's cluster that --on names; nil if --on is not given. Each fault of the plan needs a hook.
 func (f *clusterProveFlags) existing(c *cobra.Command, plan *nemesis.Plan) (*cluster.Hooked, error) {
 	if f.on == "" {
 		return nil, given(c, "without --on: leave it out", "hook")
@@ -43,8 +43,8 @@ func (f *clusterProveFlags) existing(c *cobra.Command, plan *nemesis.Plan) (*clu
 	return h, nil
 }
 
-// cluster is the cluster on which locks are held: the user's cluster, with a function that deletes a run's queues there, or
-// one that is started.
+// cluster returns the cluster on which to hold locks. It is the user's, with a function that deletes the run's queues
+// there, or one that is started for the run.
 func (f *clusterProveFlags) cluster(c *cobra.Command, existing *cluster.Hooked) (clustered.Cluster, func(queues []string) error, error) {
 	if f.server == redisCluster {
 		started, err := sentinel.Start(c.Context(), f.nodes, tell)

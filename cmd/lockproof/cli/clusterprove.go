@@ -24,9 +24,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Default times of faults.
+// Default times of a fault plan.
 const (
-	usualLength = 15 * time.Second // of a cut or a pause: nodes notice it within about five seconds
+	usualLength = 15 * time.Second // duration of a cut or a pause; nodes notice either within about five seconds
 	usualPause  = 2 * time.Second
 )
 
@@ -117,7 +117,7 @@ The lock is one of the designs ` + designNames() + `, or anybody's program, by
 	return cmd
 }
 
-// designNames are the names of all designs.
+// designNames joins the names of all designs, for the description of flags.
 func designNames() string {
 	var names []string
 	for _, d := range designs.All {
@@ -172,7 +172,7 @@ func (f *clusterProveFlags) run(c *cobra.Command) error {
 	return f.write(c, res, err, out.Err)
 }
 
-// firstError is the reason why a trial could not be carried out.
+// firstError returns the first error of a trial.
 func firstError(outcomes []clustered.Outcome) error {
 	for _, o := range outcomes {
 		if o.Err != nil {
@@ -182,7 +182,7 @@ func firstError(outcomes []clustered.Outcome) error {
 	return nil
 }
 
-// trial is the trial of the judged lock: one of ours, or an external program.
+// trial returns the trial of the lock to judge: a built-in design or an external program.
 func (f *clusterProveFlags) trial(c *cobra.Command) (t clustered.Trial, err error) {
 	if f.exec == "" {
 		if err := given(c, "without --exec: leave it out", "lock-type", "slots", "option"); err != nil {
@@ -221,7 +221,7 @@ func (f *clusterProveFlags) trial(c *cobra.Command) (t clustered.Trial, err erro
 	return t, nil
 }
 
-// place puts clients and queue on nodes, which flags name or which are drawn.
+// place puts clients and queue on the nodes that flags name. Without these flags the nodes are drawn.
 func (f *clusterProveFlags) place(c *cobra.Command, t *clustered.Trial) {
 	random := rand.New(rand.NewPCG(f.seed, 1))
 	nodes := random.Perm(f.nodes)
@@ -237,7 +237,7 @@ func (f *clusterProveFlags) place(c *cobra.Command, t *clustered.Trial) {
 // mostClusterClients is the maximum number of clients of a lock on a cluster.
 const mostClusterClients = 50
 
-// within refuses nodes that do not exist.
+// within returns an error if a flag names a node that does not exist.
 func (f *clusterProveFlags) within(c *cobra.Command, t *clustered.Trial) error {
 	if n := len(t.Clients); n < 2 || n > mostClusterClients {
 		return fmt.Errorf("--clients-at names %d: expected 2 to %d, the holder's node first", n, mostClusterClients)
@@ -255,7 +255,7 @@ func (f *clusterProveFlags) within(c *cobra.Command, t *clustered.Trial) error {
 	return nil
 }
 
-// keepHistory writes the history before it is judged, if requested, and returns where.
+// keepHistory writes the history to the file of --jsonl, before it is judged, and returns the file's path.
 func (f *clusterProveFlags) keepHistory(h *history.History) (string, error) {
 	if f.jsonl == "" {
 		return "", nil

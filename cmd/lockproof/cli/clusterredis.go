@@ -13,10 +13,10 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// redisCluster is the name of the cluster kind Redis with Sentinels.
+// redisCluster is the value of --server for a cluster of Redis with Sentinels.
 const redisCluster = "redis"
 
-// checkServer returns an error for an unknown kind of cluster, and for flags that the kind does not support.
+// checkServer returns an error for an unknown kind of cluster, and for flags that this kind does not support.
 func (f *clusterProveFlags) checkServer(c *cobra.Command) error {
 	switch f.server {
 	case "rabbitmq":
@@ -40,10 +40,10 @@ func (f *clusterProveFlags) checkServer(c *cobra.Command) error {
 	return nil
 }
 
-// usualHold is the default duration of a hold of a lock with a lease.
+// usualHold is the default time for which a client holds a lock with a lease.
 const usualHold = time.Second
 
-// lease is the trial of a lock of ours with a lease.
+// lease returns the trial of a built-in lock with a lease.
 func (f *clusterProveFlags) lease() (t clustered.Trial, err error) {
 	name, names := cmp.Or(f.design, sentinel.Leases[0].Name), []string(nil)
 	for _, l := range sentinel.Leases {

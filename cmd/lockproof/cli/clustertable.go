@@ -22,10 +22,10 @@ type clusterTableFlags struct {
 	length time.Duration
 }
 
-// clusterCells are the requested cells of a table.
+// clusterCells are flags that say which cells of a table are requested.
 type clusterCells struct{ designs, modes, faults []string }
 
-// register adds the flags. verb says what the command does with each cell.
+// register adds the flags to a command. verb says, in their descriptions, what the command does with each cell.
 func (f *clusterCells) register(cmd *cobra.Command, verb string) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.designs, "design", nil, "the designs to "+verb+", by `NAMES` with commas (default all)")
@@ -33,7 +33,7 @@ func (f *clusterCells) register(cmd *cobra.Command, verb string) {
 	flags.StringSliceVar(&f.faults, "fault", nil, "the `FAULTS` to "+verb+" with, with commas: "+faultNames()+" (default all)")
 }
 
-// named are the designs, modes and faults that the flags name.
+// named returns the designs, modes and faults that the flags name.
 func (f *clusterCells) named() (all []designs.Design, modes []cluster.Mode, faults []nemesis.Fault, err error) {
 	for _, name := range f.designs {
 		d, err := designs.Named(name)
@@ -55,7 +55,7 @@ func (f *clusterCells) named() (all []designs.Design, modes []cluster.Mode, faul
 	return allUnlessNamed(all, designs.All), allUnlessNamed(modes, cluster.Modes), allUnlessNamed(faults, nemesis.Faults), nil
 }
 
-// allUnlessNamed is named, or all if named is empty.
+// allUnlessNamed returns named, or all if named is empty.
 func allUnlessNamed[T any](named, all []T) []T {
 	if len(named) == 0 {
 		return all
@@ -88,7 +88,7 @@ The exit code is 1 if any lock was held twice, lost, or never free again.`,
 	return cmd
 }
 
-// config is the configuration according to the flags.
+// config returns the configuration according to the flags.
 func (f *clusterTableFlags) config() (c clustered.TableConfig, err error) {
 	c = clustered.TableConfig{Rounds: f.rounds, Folder: f.folder, Khepri: f.khepri, Length: f.length, Pause: usualPause}
 	c.Designs, c.Modes, c.Faults, err = f.named()

@@ -103,13 +103,13 @@ func (f *compareFlags) run(c *cobra.Command, names []string) error {
 	return all(err, f.write(c, table))
 }
 
-// simulated reports whether no real server is to be used.
+// simulated reports whether the flags ask for simulated servers only.
 func (f *compareFlags) simulated() bool { return slices.Equal(f.on, []string{simulated}) }
 
 // mostClients is the maximum number of clients with which a lock is measured.
 const mostClients = 1000
 
-// check refuses invalid flags.
+// check returns an error for invalid flags.
 func (f *compareFlags) check(c *cobra.Command) error {
 	if f.simulated() {
 		return given(c, "with --on simulated: there is no real server", "clients")
@@ -122,7 +122,8 @@ func (f *compareFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// write writes a comparison as far as it exists. The error says how the comparison ended, and what could not be written.
+// write writes the part of a comparison that exists. The error says how the comparison ended, and what could not be
+// written.
 func (f *compareFlags) write(c *cobra.Command, table *report.Comparison) error {
 	table.Command, table.At = commandLine(), time.Now()
 	var ended error

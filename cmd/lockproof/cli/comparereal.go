@@ -21,10 +21,10 @@ import (
 // realServer is a kind of server on which locks are measured.
 type realServer struct {
 	title   string
-	image   string   // its name
-	schemes []string // of addresses
-	// find finds a server at an address or, without an address, at its usual place, or starts one from an image. The server
-	// is closed when the command ends.
+	image   string   // name of the image for containers
+	schemes []string // schemes of the server's addresses
+	// find finds a server at an address or starts one from an image. For the address "" it looks at the default
+	// address. The server is closed when the command ends.
 	find func(c *cobra.Command, address string) (measure.Server, error)
 }
 
@@ -66,7 +66,7 @@ func (s *realServer) at(address string) bool {
 	return ok && slices.Contains(s.schemes, scheme)
 }
 
-// addressed are the addresses and images of --on, by the title of the kind of server.
+// addressed returns the addresses and images of --on, by the title of the kind of server.
 func addressed(on []string) (map[string]string, error) {
 	at := make(map[string]string)
 	for _, address := range on {
@@ -82,7 +82,8 @@ func addressed(on []string) (map[string]string, error) {
 	return at, nil
 }
 
-// reals finds the servers of some locks. A missing server is reported; if it was named, that is an error.
+// reals finds the servers that some locks need. It reports a server that is missing. If --on names that server, this is
+// an error.
 func reals(c *cobra.Command, on []string, targets []*lock.Target) (map[string]measure.Server, []report.ComparedServer, error) {
 	at, err := addressed(on)
 	if err != nil {
@@ -110,8 +111,8 @@ func reals(c *cobra.Command, on []string, targets []*lock.Target) (map[string]me
 	return found, told, nil
 }
 
-// measuring returns a function that measures a lock on the servers that were found. of is the number of locks, which share
-// the time left.
+// measuring returns a function that measures a lock on a server in found. left is the time for all locks, and of is
+// their number.
 func measuring(found map[string]measure.Server, clients []int, left time.Duration, of int) func(context.Context, *lock.Target) (*report.Measured, string, error) {
 	return func(ctx context.Context, t *lock.Target) (*report.Measured, string, error) {
 		began, each := time.Now(), left/time.Duration(of)
@@ -125,8 +126,9 @@ func measuring(found map[string]measure.Server, clients []int, left time.Duratio
 	}
 }
 
-// reachable hands the command line to the program that has the drivers of the named servers, if this program lacks them. If
-// that program is not available, those servers count as missing; for a container that is an error.
+// reachable hands the command line over to lockproof-servers if this program lacks a driver that the locks need, or
+// cannot start a container. If lockproof-servers is not available, the databases count as missing, but for a container
+// this is an error.
 func reachable(c *cobra.Command, on []string, targets []*lock.Target) error {
 	contained := containers == nil && slices.ContainsFunc(on, func(address string) bool { _, image := container.Parse(address); return image })
 	needed := func(t *lock.Target) bool { return otherOf(t.Backend) != nil && finders[t.Backend] == nil }

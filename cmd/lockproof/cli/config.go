@@ -20,61 +20,63 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// configFile is the file with the flags that a project always uses.
+// configFile is the name of the file with the flags that a project always uses.
 const configFile = ".lockproof.yaml"
 
-// maxConfig is the maximum size of the file: a megabyte of flags is a mistake.
+// maxConfig is the maximum size of that file, in bytes. A larger file is a mistake.
 const maxConfig = 1 << 20
 
 var configInput = infile.Input{Noun: "file of flags", Most: maxConfig}
 
-// setting is a flag, or a target, that a file gives.
+// setting is a flag or a target that the file of flags sets.
 type setting struct {
 	name   string
-	values []string // applied one after the other
+	values []string // values to be set one after the other
 	line   int
 }
 
-// config is the content of a file: for each command, flags by name.
+// config is the content of a file of flags.
 type config struct {
 	path     string
-	named    bool // by the user, which permits its program as well
+	named    bool // the user has named the file by --config, which also permits its program
 	commands []configured
 }
 
-// configured is a file's settings for a command.
+// configured contains the file's settings for one command.
 type configured struct {
 	name     string
 	line     int
 	settings []setting
 }
 
-// target is the name of the setting for what is judged, which is not a flag.
+// target is the name of the setting that names the lock to judge. It is not a flag.
 const target = "target"
 
-// judging are the commands with a target.
+// judging are the commands that judge a target.
 var judging = []string{"prove", "explore"}
 
-// ofProgram are flags that say which program is judged, and how. A file's values of them apply only to the file's program.
+// ofProgram are flags that say which program is judged, and how. The file's values of them are ignored if another
+// program or a target is typed.
 var ofProgram = []string{"exec", "lock-type", "server", "servers", "holding", "contract"}
 
-// withoutFile is the value of --config for no file, not even the project's.
+// withoutFile is the value of --config that means no file of flags, not even the project's.
 const withoutFile = "none"
 
-// unset is the flag that names settings of the file to ignore.
+// unset is the name of the flag that lists settings of the file to ignore.
 const unset = "unset"
 
-// yielding maps a typed flag to flags of the file that are then ignored: they make no sense together with it, or contradict
-// it.
+// yielding maps a typed flag to those settings of the file that are then ignored, because they contradict the typed
+// flag or have no meaning with it.
 var yielding = map[string][]string{
 	"property": {"require"},
 	"stress":   append([]string{"require", "holding", "patience", "restarts"}, scheduled...),
 }
 
-// unsettable are flags that a file must not give.
+// unsettable are flags that a file of flags must not set.
 var unsettable = []string{"help", helpAllName, "version", "config", unset, "run-exec", "listen-anywhere", "checkpoint", "resume"}
 
-// loadConfig reads a file. The result is nil if there is no file and asked is false.
+// loadConfig reads a file of flags. asked says that the user has named the file. If the file does not exist and asked
+// is false, the result is nil.
 func loadConfig(path string, asked bool) (*config, error) {
 	if asked && path == withoutFile {
 		return nil, nil
@@ -93,7 +95,7 @@ func loadConfig(path string, asked bool) (*config, error) {
 	return c, err
 }
 
-// parseConfig parses a file's text. The error names the line.
+// parseConfig parses the text of a file of flags. The error names the line.
 func parseConfig(path string, data []byte) (*config, error) {
 	if len(data) > maxConfig {
 		return nil, fmt.Errorf("%s: more than %d bytes: expected flags of commands", path, maxConfig)
@@ -126,7 +128,7 @@ func parseConfig(path string, data []byte) (*config, error) {
 	return c, nil
 }
 
-// settings are the settings of a command.
+// settings returns the settings of a command in the file.
 func (c *config) settings(flags *yaml.Node) (all []setting, err error) {
 	err = c.pairs(flags, "flags by their names, such as seed: 1", func(key, value *yaml.Node) error {
 		if slices.ContainsFunc(all, func(other setting) bool { return other.name == key.Value }) {
@@ -152,7 +154,7 @@ func (c *config) settings(flags *yaml.Node) (all []setting, err error) {
 	return all, err
 }
 
-// pairs calls each for the pairs of a mapping.
+// pairs calls each for every key and value of a YAML mapping.
 func (c *config) pairs(n *yaml.Node, expected string, each func(key, value *yaml.Node) error) error {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
 		return nil
@@ -178,7 +180,7 @@ func (c *config) errorf(at *yaml.Node, format string, args ...any) error {
 
 func (c *config) at(line int, err error) error { return fmt.Errorf("%s:%d: %w", c.path, line, err) }
 
-// configure sets flags of a command that were not typed to the values in the project's file.
+// configure sets a command's flags from the file of flags, except those that were typed.
 func configure(cmd *cobra.Command, args []string) error {
 	path, asked := configFile, false
 	if flag := cmd.Flags().Lookup("config"); flag != nil && flag.Changed {
@@ -209,7 +211,8 @@ func configure(cmd *cobra.Command, args []string) error {
 	return c.apply(cmd, args, settings)
 }
 
-// without is a file's settings without those that --unset names. If the file does not have one of these, that is an error.
+// without returns the settings except those that --unset names. It returns an error if --unset names a setting that the
+// file does not have.
 func without(cmd *cobra.Command, settings []setting) ([]setting, error) {
 	names, err := cmd.Flags().GetStringSlice(unset)
 	if err != nil {
@@ -226,7 +229,7 @@ func without(cmd *cobra.Command, settings []setting) ([]setting, error) {
 	return left, nil
 }
 
-// check refuses unknown commands and unknown keys in the whole file, not only for the command that is run.
+// check returns an error for unknown commands and keys in the whole file, not only for the command that is run.
 func (c *config) check(root *cobra.Command) error {
 	var names []string
 	known := make(map[string]*cobra.Command)
@@ -265,8 +268,8 @@ func (c *config) check(root *cobra.Command) error {
 
 type targetKey struct{}
 
-// apply gives a command the settings that were not typed, and reports that. A typed target or program replaces that of the
-// file.
+// apply gives a command the settings that were not typed, and reports which. A typed target or program replaces the
+// file's.
 func (c *config) apply(cmd *cobra.Command, args []string, settings []setting) error {
 	other := len(args) > 0 || cmd.Flags().Changed("exec")
 	yields := yieldingTo(cmd)
@@ -303,7 +306,7 @@ func (c *config) apply(cmd *cobra.Command, args []string, settings []setting) er
 	return nil
 }
 
-// yieldingTo are the flags whose settings in a file yield to the typed flags.
+// yieldingTo returns the settings of the file that are ignored because of typed flags.
 func yieldingTo(cmd *cobra.Command) (names []string) {
 	for typed, give := range yielding {
 		if cmd.Flags().Lookup(typed) != nil && cmd.Flags().Changed(typed) {
@@ -313,7 +316,7 @@ func yieldingTo(cmd *cobra.Command) (names []string) {
 	return names
 }
 
-// shown is a setting for display: its name and, if the command writes or runs what it names, its value.
+// shown describes a setting for the user. It includes the value if that is a program to run or a file to write.
 func (s *setting) shown() string {
 	if s.name != "exec" && !s.writes() {
 		return s.name
@@ -324,9 +327,9 @@ func (s *setting) shown() string {
 // writes reports whether a setting names a file or a folder that a command writes.
 func (s *setting) writes() bool { return s.name == "out" || slices.Contains(outputs, s.name) }
 
-// confine keeps the outputs that a file names inside the file's folder. It runs no program that only the file names unless
-// the user permits that: the file may come from a cloned repository. A user who types --config has permitted the file's
-// program, too.
+// confine restricts what the file of flags may do, because the file may come from a cloned repository. Output files
+// must be inside the file's folder. A program that only the file names runs only if the user permits it, for example by
+// typing --config.
 func (c *config) confine(cmd *cobra.Command, s setting) error {
 	switch {
 	case s.name == "exec" && c.named:
@@ -346,7 +349,7 @@ func (c *config) confine(cmd *cobra.Command, s setting) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		if !inside || git { // git's folder contains programs and settings, which a clone must not change
+		if !inside || git { // .git contains programs and settings, which a cloned file must not change
 			return fmt.Errorf("%s: %s is outside the folder of %s, or git's: a file of flags has files written in its own folder only; type --%s instead", s.name, value, c.path, s.name)
 		}
 		if err := cmd.Flags().SetAnnotation(s.name, within, []string{folder}); err != nil {
@@ -356,7 +359,7 @@ func (c *config) confine(cmd *cobra.Command, s setting) error {
 	return nil
 }
 
-// targets are the targets to judge: those that were typed, or else those in the project's file.
+// targets returns the targets to judge: the typed ones, or else the one in the file of flags.
 func targets(cmd *cobra.Command, args []string) []string {
 	if name, configured := cmd.Context().Value(targetKey{}).(string); configured && len(args) == 0 {
 		return []string{name}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestConfig: what a project's file says is as if it were typed, what is typed wins, and what no command has is an error
-// that names the line.
+// TestConfig checks that flags in a project's file work like typed ones, and that typed flags win. An unknown setting
+// must give an error that names the line.
 func TestConfig(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, test := range []struct {
@@ -74,7 +74,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// capture is what is told on standard error meanwhile.
+// capture returns what do writes to standard error.
 func capture(t *testing.T, do func()) string {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
@@ -93,7 +93,7 @@ func capture(t *testing.T, do func()) string {
 	return string(said)
 }
 
-// FuzzConfig: whatever a file says, it is read or refused in one line.
+// FuzzConfig checks that any text is either read as a file of flags, or refused with an error of one line.
 func FuzzConfig(f *testing.F) {
 	for _, seed := range []string{
 		"", "#", "prove:\n  seed: 1\n", "prove: &a\n  seed: *a\n", "? [a]\n: b\n", "prove:\n  <<: {seed: 1}\n", "--- \n...\n---", "a: !!binary x", "\t", "prove: null", "\xff",

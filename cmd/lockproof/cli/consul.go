@@ -40,7 +40,7 @@ Anybody who reaches its address can use it. So it listens on this machine alone,
 	return cmd
 }
 
-// run serves until it is interrupted, which is the normal end.
+// run serves until it is interrupted. An interrupt is the normal end and no error.
 func (f *consulFlags) run(c *cobra.Command) error {
 	if err := local(f.listen, f.anywhere, "without a password"); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (f *consulFlags) run(c *cobra.Command) error {
 	}
 	server := &http.Server{Handler: new(consul.Server), BaseContext: func(net.Listener) context.Context { return c.Context() }}
 	fmt.Fprintln(c.OutOrStdout(), "http://"+listener.Addr().String())
-	stop := context.AfterFunc(c.Context(), func() { _ = server.Close() }) // clients see the end
+	stop := context.AfterFunc(c.Context(), func() { _ = server.Close() }) // closes the clients' connections
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestConsul: the server says where it is, answers a client there, and ends in good order when it is interrupted, whatever a
-// client waits for.
+// TestConsul checks that the server prints its address and answers clients. An interrupt must end it without error,
+// even while a client waits for a change.
 func TestConsul(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
@@ -58,5 +58,5 @@ func TestConsul(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	<-waits // it is answered, or cut off
+	<-waits // the waiting request gets an answer or an error
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/lockproof/lockproof/adapters/container"
 )
 
-// containers starts servers in containers; nil if only another program can.
+// containers starts servers in containers. It is nil in a program that cannot do so.
 var containers container.Starter
 
-// handOver makes lockproof-servers run the command line if its broker is to run in a container: from an image that --on
-// names, or from the default image if no broker is found.
+// handOver hands the command line over to lockproof-servers if its broker is to run in a container. The container's
+// image is the one that --on names, or the default image if no broker is found.
 func (f *onFlags) handOver(c *cobra.Command) error {
 	if containers != nil {
 		return nil
@@ -22,7 +22,7 @@ func (f *onFlags) handOver(c *cobra.Command) error {
 		return serversProgram.handOver(c, nil)
 	}
 	if f.on == "rabbitmq" && container.MayStart() && rabbitmq.Lacking(c.Context(), rabbitmq.Options{Restarts: c.Flags().Changed("restarts")}) {
-		err := serversProgram.handOver(c, nil) // returns only if that program is not available
+		err := serversProgram.handOver(c, nil) // if it returns, that program is not available
 		if c.Context().Err() != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func (f *onFlags) handOver(c *cobra.Command) error {
 	return nil
 }
 
-// started is a broker that already exists or is started: in a container, if the address is an image.
+// started finds a broker or starts one. If the address is an image, it starts the broker in a container.
 func started(c *cobra.Command, o rabbitmq.Options) (*rabbitmq.Broker, error) {
 	if i, ok := container.Parse(o.URL); ok && i.Name == "rabbitmq" {
 		o.Log = tell
@@ -40,7 +40,8 @@ func started(c *cobra.Command, o rabbitmq.Options) (*rabbitmq.Broker, error) {
 	return rabbitmq.Start(c.Context(), o)
 }
 
-// inContainer starts a server of this kind in a container, which runs until the command ends, and returns its address.
+// inContainer starts a server of this kind in a container and returns its address. The container runs until the command
+// ends.
 func (k *kindOfServer) inContainer(c *cobra.Command, i container.Image) (string, error) {
 	tell("starting " + i.String() + " in a container")
 	s, err := containers(c.Context(), i, func(ctx context.Context, url string) error {

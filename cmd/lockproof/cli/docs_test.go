@@ -28,10 +28,10 @@ var rewritePages = flag.Bool("rewrite", false, "write into the pages what is mad
 
 var allPages = flag.Bool("all-pages", false, "compare also what takes most of a minute with what pages say that it prints")
 
-// repository is its root, from where the tests run.
+// repository is the path of the repository's root, relative to the folder of these tests.
 const repository = "../../.."
 
-// pages are all pages that people read, from the repository's root.
+// pages are the paths, from the repository's root, of all pages of the documentation.
 var pages = []string{
 	"README.md", "adapters/engine/atlas/README.md", "adapters/measure/README.md", "model/amqp/mutant/README.md", "adapters/foreign/README.md", "adapters/redis/README.md", "adapters/gate/README.md", "adapters/amqp/rabbitmq/README.md", "adapters/amqp/cluster/README.md", "adapters/subprocess/README.md",
 	"cmd/lockproof/README.md", "cmd/lockproof/campaign/README.md", "histories/README.md", "histories/draw/README.md",
@@ -39,12 +39,12 @@ var pages = []string{
 	"internal/figures/README.md",
 }
 
-// fence is what stands between fences in a page: commands, or what was printed.
+// fence is a fenced code block of a page: commands or their output.
 type fence struct {
 	kind string
 	text string
 	line int
-	// follows says that nothing stands between it and the fence before.
+	// follows says that there is no text between this block and the block before.
 	follows bool
 }
 
@@ -72,8 +72,8 @@ func readPage(t *testing.T, path string) string {
 
 var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 
-// TestPages: the first page is short; lines are not long; what links name is there; every command of lockproof's that a
-// page prints is one that it takes.
+// TestPages checks the pages of the documentation. README.md must be short, lines must not be long, and linked files
+// must exist. lockproof must accept each command line on a page.
 func TestPages(t *testing.T) {
 	if page := readPage(t, "README.md"); len(page) > 10_240 {
 		t.Errorf("README.md has %d bytes: expected at most 10240; what does not find room has a page beside its package", len(page))
@@ -103,7 +103,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// typed are the words of a line of a shell's, without its comment.
+// typed returns the words of a shell command line, without its comment.
 func typed(line string) []string {
 	line, _, _ = strings.Cut(strings.TrimSpace(line), "  #")
 	return exampleWords(line)
@@ -124,14 +124,14 @@ func parses(t *testing.T, where string, words []string) {
 	}
 }
 
-// long are commands that take long: their output is compared where the tests are not short.
+// long lists parts of command lines that take long. With -short their output is not compared.
 var long = []string{"counterexamples/", "explore --clients any", "lockproof prove\n", "locked-is-success", "--exec"}
 
-// longest take most of a minute: they are compared with -all-pages alone.
+// longest lists parts of command lines that take most of a minute. Their output is compared only with -all-pages.
 var longest = []string{"explore --clients 3"}
 
-// TestPagesPrint: what a page says that a command prints is what it prints, but for how long it took; … stands for
-// anything. Commands on a real broker differ from run to run and are left out.
+// TestPagesPrint runs the commands on the pages and compares their output with the page, except for durations. A … on
+// the page stands for any text. Commands on a real broker are skipped, because their output varies.
 func TestPagesPrint(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs(repository)
@@ -150,7 +150,7 @@ func TestPagesPrint(t *testing.T) {
 	}
 }
 
-// pagePrints compares what the commands of a page print, one after the other in one directory.
+// pagePrints runs the commands of one page in one folder, and compares their output with the page.
 func pagePrints(t *testing.T, dir string, all []fence) {
 	for i, f := range all {
 		if !f.follows || f.kind != "text" || all[i-1].kind != "sh" || strings.Count(all[i-1].text, "\n") != 1 {
@@ -180,12 +180,12 @@ func pagePrints(t *testing.T, dir string, all []fence) {
 
 var varies = regexp.MustCompile(`\bin \d[\d.,ms]*( ms| s)?\b|lockproof \d\S*|time went into.*?(over the wire|$)`)
 
-// plainly is text as words alone: how it is laid out is for other tests, and how long it took for none.
+// plainly reduces text to its words: without layout, durations and versions.
 func plainly(text string) string {
 	return varies.ReplaceAllString(strings.Join(strings.Fields(text), " "), "~")
 }
 
-// prints runs a command line in a directory as users do, and compares what it prints.
+// prints runs a command line as a user does, and compares its output with want.
 func prints(t *testing.T, dir string, args []string, want string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
@@ -206,7 +206,7 @@ func prints(t *testing.T, dir string, args []string, want string) {
 	}
 }
 
-// made are the parts of pages that tests write, each between marks with its name.
+// made has the parts of pages that tests write, by the name in their marks.
 var made = map[string]func() string{
 	"properties": func() string {
 		var b strings.Builder
@@ -243,7 +243,7 @@ var made = map[string]func() string{
 	},
 }
 
-// protocolTable is what each method takes and gives.
+// protocolTable returns a table of the adapter protocol: params and result of each method.
 func protocolTable() string {
 	written := func(v any) string {
 		data, err := json.Marshal(v)
@@ -269,7 +269,7 @@ func protocolTable() string {
 
 var marks = regexp.MustCompile(`(?s)<!-- made by a test: (\w+) -->\n.*?<!-- end -->`)
 
-// TestPagesMade: what tests write into pages is up to date; -rewrite writes it. So is the picture.
+// TestPagesMade checks that the parts of pages which tests write are up to date. With -rewrite it writes them.
 func TestPagesMade(t *testing.T) {
 	seen := 0
 	for _, path := range pages {
@@ -300,7 +300,7 @@ func keepPage(t *testing.T, path, was, now string) {
 	}
 }
 
-// TestPicture: the picture of the first page is the one of a counterexample's page.
+// TestPicture checks that the picture in README.md is the diagram on the page of that counterexample.
 func TestPicture(t *testing.T) {
 	const picture = "testdata/page.svg"
 	html := filepath.Join(t.TempDir(), "page.html")
@@ -325,13 +325,13 @@ func TestPicture(t *testing.T) {
 	open := bytes.IndexByte(largest, '>') + 1
 	now := string(largest[:open]) + "<style>" + string(style[1]) + "</style>" + string(largest[open:]) + "\n"
 	was, _ := os.ReadFile(filepath.Join(repository, picture))
-	if !*rewritePages && said(string(was)) == said(now) { // how it looks may change without the picture being wrong
+	if !*rewritePages && said(string(was)) == said(now) { // the layout may change without making the picture wrong
 		return
 	}
 	keepPage(t, picture, string(was), now)
 }
 
-// said is what a picture says, without how it looks.
+// said returns the text of a picture, without its layout.
 func said(svg string) string {
 	svg = regexp.MustCompile(`(?s)<style>.*?</style>|<[^>]*>`).ReplaceAllString(svg, " ")
 	return strings.Join(strings.Fields(svg), " ")

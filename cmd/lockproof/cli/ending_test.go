@@ -21,7 +21,7 @@ import (
 	"github.com/lockproof/lockproof/internal/rabbitmqtest"
 )
 
-// TestOutputsAreTried: where something can't be written is said before the run, which would not end by itself.
+// TestOutputsAreTried checks that an output file which cannot be written is reported before the run begins.
 func TestOutputsAreTried(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -47,7 +47,8 @@ func TestOutputsAreTried(t *testing.T) {
 	}
 }
 
-// TestVerdictOutlivesItsFiles: what could not be written is an error after the card, which says all that was found.
+// TestVerdictOutlivesItsFiles checks runs whose files cannot be written. The complete report must be printed first, and
+// then the errors.
 func TestVerdictOutlivesItsFiles(t *testing.T) {
 	t.Parallel()
 	full := "/dev/full"
@@ -55,7 +56,7 @@ func TestVerdictOutlivesItsFiles(t *testing.T) {
 		t.Skip("NOT TESTED: this system has no ", full)
 	}
 	blocked := t.TempDir()
-	for n := range 8 { // of one name as many as may be
+	for n := range 8 { // blocks all variants of the file's name
 		name := "locked-is-success.mutual-exclusion.json"
 		if n > 0 {
 			name = fmt.Sprintf("locked-is-success.mutual-exclusion.%d.json", n+1)
@@ -86,7 +87,7 @@ func TestVerdictOutlivesItsFiles(t *testing.T) {
 	}
 }
 
-// found is a counterexample.
+// found returns the path of a counterexample that a run has found.
 func found(t *testing.T) string {
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
@@ -96,7 +97,8 @@ func found(t *testing.T) string {
 	return filepath.Join(dir, "locked-is-success.mutual-exclusion.json")
 }
 
-// TestReplayOfAnotherLock: a counterexample of a lock that only a Go test can carry out says how.
+// TestReplayOfAnotherLock checks the error for a counterexample of a lock that only a Go test has. It must say how to
+// replay it there.
 func TestReplayOfAnotherLock(t *testing.T) {
 	data, err := os.ReadFile(found(t))
 	if err != nil {
@@ -112,7 +114,7 @@ func TestReplayOfAnotherLock(t *testing.T) {
 	}
 }
 
-// TestExitCode: what is told where several things could be, and what is said of it.
+// TestExitCode checks the exit code and the printed failures if several errors occur at once.
 func TestExitCode(t *testing.T) {
 	full := errors.New("no room")
 	canceled := fmt.Errorf("client 1: %w", context.Canceled)
@@ -123,7 +125,7 @@ func TestExitCode(t *testing.T) {
 		says        []string
 	}{
 		{nil, false, exitHolds, nil},
-		{nil, true, exitHolds, nil}, // `broker` is meant to end so
+		{nil, true, exitHolds, nil}, // the normal end of `broker`
 		{errViolated, false, exitViolated, nil},
 		{all(errViolated, full), false, exitViolated, []string{"no room"}},
 		{all(full, errViolated), true, exitViolated, []string{"no room"}},
@@ -148,9 +150,10 @@ func TestExitCode(t *testing.T) {
 	}
 }
 
-// interrupted carries out a command line that is sent a signal after a while, and again and again until it has ended.
+// interrupted runs a command line, and sends this process a signal after a while, again and again until the command has
+// ended.
 func interrupted(args []string, sig syscall.Signal, after time.Duration) (code int, out, errs string) {
-	guard := make(chan os.Signal, 1) // so that the second signal does not end the test
+	guard := make(chan os.Signal, 1) // prevents further signals from ending the test
 	signal.Notify(guard, sig)
 	defer signal.Stop(guard)
 	var stdout, stderr bytes.Buffer
@@ -167,7 +170,8 @@ func interrupted(args []string, sig syscall.Signal, after time.Duration) (code i
 	}
 }
 
-// TestInterrupts: whatever asks a run to end, what was found until then is shown and written, and the exit code says so.
+// TestInterrupts checks runs that a signal ends. The results so far must be printed and written, and the exit code must
+// say that the run was interrupted.
 func TestInterrupts(t *testing.T) {
 	for s, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		for l, line := range []string{
@@ -178,7 +182,7 @@ func TestInterrupts(t *testing.T) {
 			"atlas",
 		} {
 			if testing.Short() && l%3 != s {
-				continue // -short sends each of them one signal
+				continue // with -short each command line gets one kind of signal only
 			}
 			dir := t.TempDir()
 			args := append(strings.Fields(line), "--html", filepath.Join(dir, "page.html"), "--out", dir)
@@ -200,17 +204,17 @@ func TestInterrupts(t *testing.T) {
 	}
 }
 
-// TestStressInterrupted: a stress test that is interrupted keeps its history, and judges what was seen.
+// TestStressInterrupted checks that an interrupted stress run writes its history, and judges it.
 func TestStressInterrupted(t *testing.T) {
 	url := rabbitmqtest.URL(t)
 	runs := 10
 	if testing.Short() {
 		runs = 3
 	}
-	for n, after := 0, 100*time.Millisecond; n < runs; { // nobody's end may look like another's mistake
+	for n, after := 0, 100*time.Millisecond; n < runs; { // an interrupt must never look like a violation
 		dir := t.TempDir()
 		code, out, errs := interrupted([]string{"prove", "--on", url, "--rounds", "1000000", "--out", dir}, syscall.SIGTERM, after)
-		if code == exitInterrupted && out == "" && errs == "" { // before it had begun
+		if code == exitInterrupted && out == "" && errs == "" { // the signal came before the run began
 			after *= 2
 			continue
 		}
@@ -224,7 +228,8 @@ func TestStressInterrupted(t *testing.T) {
 	}
 }
 
-// TestInterruptsTogether: an interrupt that is delivered twice, as timeout does, is one, and ends nothing at once.
+// TestInterruptsTogether checks that an interrupt delivered twice in short time, as by timeout(1), counts once, and
+// does not end the program at once.
 func TestInterruptsTogether(t *testing.T) {
 	ctx, stop := interruptible(time.Hour)
 	defer stop()
@@ -239,5 +244,5 @@ func TestInterruptsTogether(t *testing.T) {
 	signal.Notify(seen, syscall.SIGTERM)
 	defer signal.Stop(seen)
 	syscall.Kill(os.Getpid(), syscall.SIGTERM)
-	<-seen // those before it have been delivered
+	<-seen // by now all earlier signals have been delivered
 }

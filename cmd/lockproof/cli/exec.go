@@ -19,18 +19,18 @@ import (
 
 // execFlags say which program is judged.
 type execFlags struct {
-	program  gated.Lock // the part that flags set directly; settle completes it
+	program  gated.Lock // settings that flags set directly; settle adds the others
 	lockType string
 	serverFlags
 }
 
-// serverFlags say which server the program's lock uses.
+// serverFlags say which kind of server the external lock uses.
 type serverFlags struct {
 	server  string
 	servers int
 }
 
-// register adds the flags. with begins their descriptions, and names the flag to which they belong.
+// register adds the flags to a command. with begins their descriptions: it names the flag that they need.
 func (f *serverFlags) register(cmd *cobra.Command, with string) {
 	f.servers = 1
 	cmd.Flags().StringVar(&f.server, "server", gated.AMQP, with+"the `KIND` of server that the lock uses: amqp, or one that is started here: "+strings.Join(gated.Kinds()[1:], ", ")+"; tcp is any, which LOCKPROOF_TCP names")
@@ -49,10 +49,10 @@ func (f *execFlags) register(cmd *cobra.Command) {
 	flags.Var(span{&f.program.Patience}, "patience", "with --exec, how long a client may send nothing before the others go on without it")
 }
 
-// usualLockType is the default of --lock-type, in words.
+// usualLockType describes the default of --lock-type in the help.
 var usualLockType = map[string]string{"lock-type": "semaphore; mutex with a --server other than amqp"}
 
-// contractValue is the value of a flag for the promises that a contract demands.
+// contractValue is the value of the flag --contract: the promises that the contract demands.
 type contractValue struct{ demands *property.Set }
 
 // String implements pflag.Value.
@@ -75,7 +75,7 @@ func (v contractValue) Set(text string) error {
 	return err
 }
 
-// holdingValue is the value of a flag for the declaration of what holds a lock.
+// holdingValue is the value of the flag --holding: the declaration of what holds a lock.
 type holdingValue struct{ *holding.Declared }
 
 // String implements pflag.Value.
@@ -95,10 +95,10 @@ func (v holdingValue) Set(text string) (err error) {
 	return err
 }
 
-// notAMQP reports whether the lock uses a server of another kind than AMQP.
+// notAMQP reports whether the lock uses a server other than a broker.
 func (f *serverFlags) notAMQP() bool { return f.server != gated.AMQP }
 
-// besideServer refuses flags that only apply to a lock at a broker.
+// besideServer returns an error for flags that apply only to a lock on a broker.
 func (f *serverFlags) besideServer(c *cobra.Command) error {
 	if f.notAMQP() {
 		return given(c, "beside --server "+f.server+": leave it out", "on", "holding", "stress", "channel-errors")
@@ -109,7 +109,7 @@ func (f *serverFlags) besideServer(c *cobra.Command) error {
 	return nil
 }
 
-// ours is the server of ours behind the gate.
+// ours returns the server behind the gate that lockproof starts.
 func (f *serverFlags) ours(c *cobra.Command) (on gated.Server, err error) {
 	if err := f.besideServer(c); err != nil {
 		return on, err
@@ -120,7 +120,7 @@ func (f *serverFlags) ours(c *cobra.Command) (on gated.Server, err error) {
 	return on, nil
 }
 
-// settle determines the lock, and the options for its clients. If the server is a real broker, it is determined later.
+// settle completes the lock and the options for its clients. A real broker is chosen later.
 func (f *execFlags) settle(c *cobra.Command, args []string, options [][2]string) (err error) {
 	if len(args) > 0 {
 		return fmt.Errorf("%q beside --exec: expected one of a target's name and a command", args[0])
@@ -133,7 +133,7 @@ func (f *execFlags) settle(c *cobra.Command, args []string, options [][2]string)
 	return err
 }
 
-// kindOf is the lock type with the given name, or the default type for the server.
+// kindOf returns the lock type with the given name. Without a name it returns the default for the server.
 func (f *serverFlags) kindOf(lockType string) (lock.Kind, error) {
 	usual := lock.Semaphore
 	if f.notAMQP() {
@@ -146,7 +146,7 @@ func (f *serverFlags) kindOf(lockType string) (lock.Kind, error) {
 	return kind, nil
 }
 
-// told are options in the form for the program.
+// told converts options to the form that the program's clients receive.
 func told(options [][2]string) map[string]string {
 	out := make(map[string]string)
 	for _, o := range options {
@@ -196,7 +196,7 @@ func (f *proveFlags) external(c *cobra.Command, args []string) error {
 	return all(f.write(c, res), err)
 }
 
-// externalConfig is the configuration according to the flags, without the server if that is a real broker.
+// externalConfig returns the configuration according to the flags. If the server is a real broker, it is not set.
 func (f *proveFlags) externalConfig(c *cobra.Command, args []string) (cfg gated.Config, err error) {
 	options, err := pairs(f.options)
 	if err != nil {
@@ -209,7 +209,7 @@ func (f *proveFlags) externalConfig(c *cobra.Command, args []string) (cfg gated.
 		return cfg, err
 	}
 	applicable := f.property.external(f.program.Kind, &f.require)
-	if f.way != "" { // only the history is judged
+	if f.way != "" { // in a stress run, only the history is judged
 		applicable &^= property.Set(0).With(property.NoCrash)
 	}
 	if err := f.judge(applicable, f.program.Kind); err != nil {

@@ -17,19 +17,19 @@ import (
 const (
 	exitHolds        = 0
 	exitViolated     = 1
-	exitCannot       = 2 // the run could not be carried out
+	exitCannot       = 2 // the run failed, or its input is invalid
 	exitInterrupted  = 3
-	exitInconclusive = 4 // nothing was judged, or an answer is missing
+	exitInconclusive = 4 // nothing was judged, or a required verdict is missing
 )
 
-// Errors of a completed run that did not succeed.
+// Errors for runs that completed, but without success.
 var (
 	errViolated     = errors.New("violated")
 	errInterrupted  = errors.New("interrupted")
 	errInconclusive = errors.New("inconclusive")
 )
 
-// ended is the error for a run whose report is written: nil if nothing is wrong.
+// ended returns the error for the verdict of a report; nil if nothing is wrong.
 func ended(r *report.Report) error {
 	switch r.Outcome() {
 	case report.OutcomeHolds, report.OutcomeKnown:
@@ -42,8 +42,8 @@ func ended(r *report.Report) error {
 	return errInconclusive
 }
 
-// exitCode is the exit code of a command that ended with err. If several apply, the order is: a violation, the user's
-// interruption, a failure, a missing answer.
+// exitCode returns the exit code of a command that ended with err. If several codes apply, the order is: a violation,
+// the user's interruption, a failure, a missing answer.
 func exitCode(err error, interrupted bool) int {
 	switch {
 	case err == nil:
@@ -60,10 +60,10 @@ func exitCode(err error, interrupted bool) int {
 	return exitInconclusive
 }
 
-// several contains the error that ended a command, and further errors.
+// several is a list of errors: the one that ended a command first, and then further ones.
 type several []error
 
-// all joins errors, nil if there are none.
+// all joins errors; it returns nil if there are none.
 func all(errs ...error) error {
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	switch len(errs) {
@@ -75,14 +75,14 @@ func all(errs ...error) error {
 	return several(errs)
 }
 
-// Error is the text of all errors.
+// Error returns the texts of all errors.
 func (s several) Error() string { return errors.Join(s...).Error() }
 
-// Unwrap is all errors.
+// Unwrap returns all errors.
 func (s several) Unwrap() []error { return s }
 
-// troubles are the failures within an error, each to be printed in a separate line. The verdict of a run is not a failure,
-// and neither is its interruption.
+// troubles returns the failures within an error. Each is to be printed in a line of its own. The verdict of a run is no
+// failure, and neither is its interruption.
 func troubles(err error) (out []error) {
 	if s, ok := err.(several); ok {
 		for _, part := range s {
@@ -99,11 +99,11 @@ func troubles(err error) (out []error) {
 	return out
 }
 
-// hints say what to type after errors of packages that do not know the command line.
+// hints say what to type after certain errors of packages that do not know the command line.
 var hints = []struct {
 	of    error
 	say   string
-	names func() []string // the names among which one may be meant
+	names func() []string // known names, one of which the user may have meant
 }{
 	{engine.ErrUnknownTarget, ": `lockproof list targets` shows them", targetNames},
 	{property.ErrUnknown, ": `lockproof list properties` shows them", propertyNames},
@@ -112,7 +112,7 @@ var hints = []struct {
 	{gate.ErrProtocol, " (--server)", func() []string { return nil }},
 }
 
-// hint says what to type after an error; "" if the error itself says that.
+// hint says what to type after an error. It is "" for other errors.
 func hint(err error) string {
 	for _, h := range hints {
 		if errors.Is(err, h.of) {
@@ -122,7 +122,7 @@ func hint(err error) string {
 	return memberNow(err)
 }
 
-// withoutCanceled is an error without the parts that report an interruption: nil if nothing else is left.
+// withoutCanceled returns an error without the parts that only report an interruption; nil if nothing is left.
 func withoutCanceled(err error) error {
 	switch e := err.(type) {
 	case interface{ Unwrap() []error }:

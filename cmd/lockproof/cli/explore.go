@@ -30,7 +30,7 @@ import (
 type exploreFlags struct {
 	explore.Exploration
 	calls, adminCalls string
-	startFile         string // of a counterexample to begin in
+	startFile         string // file of the counterexample in which the exploration begins; "" if it begins normally
 	options           []string
 	property          properties
 	reduce            string
@@ -184,7 +184,7 @@ func (f *exploreFlags) run(c *cobra.Command, args []string) error {
 	return f.write(c, &res.Result, res.Unsaved, f.writeGraph(c))
 }
 
-// writeGraph writes the graph of the visited states.
+// writeGraph writes the graph of the visited states to the file of --graph.
 func (f *exploreFlags) writeGraph(c *cobra.Command) error {
 	return writeFile(c, "graph", func(w io.Writer) error {
 		graph, _, err := f.Graph()
@@ -198,12 +198,12 @@ func (f *exploreFlags) writeGraph(c *cobra.Command) error {
 	})
 }
 
-// ofAny reports whether the number of clients or administrators is AnyNumber.
+// ofAny reports whether the flags ask for any number of clients or administrators.
 func (f *exploreFlags) ofAny() bool {
 	return f.Clients == explore.AnyNumber || f.Admins == explore.AnyNumber
 }
 
-// unused refuses flags that have no effect together with the others.
+// unused returns an error for flags that have no effect together with the others.
 func (f *exploreFlags) unused(c *cobra.Command) error {
 	err := cmp.Or(besideStart(c), given(c, "without --exec: it is for a command's clients; leave it out, or name a command", "executions", "preemptions", "lock-type", "patience", "contract", "holding", "server", "servers", "lapses"))
 	if f.ofAny() {
@@ -227,7 +227,7 @@ func (f *exploreFlags) unused(c *cobra.Command) error {
 	return cmp.Or(err, f.aimless(c))
 }
 
-// aimless refuses an interval of checkpoints if no checkpoint file is named.
+// aimless returns an error for --every if no checkpoint file is named.
 func (f *exploreFlags) aimless(c *cobra.Command) error {
 	if f.Search.Checkpoint != "" {
 		return nil
@@ -235,7 +235,8 @@ func (f *exploreFlags) aimless(c *cobra.Command) error {
 	return given(c, "without --checkpoint: there is none to write; leave it out, or name a file", "every")
 }
 
-// callers refuses flags about clients or administrators if there are none, and about slots that the lock type can't have.
+// callers returns an error for flags about clients or administrators if there are none. It also checks slots and lock
+// names.
 func (f *exploreFlags) callers(c *cobra.Command, kind lock.Kind) error {
 	var err error
 	if f.Clients == 0 {
@@ -256,7 +257,7 @@ func (f *exploreFlags) callers(c *cobra.Command, kind lock.Kind) error {
 	return err
 }
 
-// configure parses the flags that are given in words.
+// configure parses the flags whose values are text, for example --calls.
 func (f *exploreFlags) configure(c *cobra.Command, args []string) (err error) {
 	name := "semaphore"
 	if len(args) == 1 {
@@ -313,7 +314,7 @@ func (f *exploreFlags) configure(c *cobra.Command, args []string) (err error) {
 	return nil
 }
 
-// called parses the calls, options and expectations.
+// called parses the flags --option, --calls and --admin-calls.
 func (f *exploreFlags) called() (err error) {
 	if f.Exploration.Options, err = pairs(f.options); err != nil {
 		return err
@@ -325,7 +326,7 @@ func (f *exploreFlags) called() (err error) {
 	return err
 }
 
-// reductions are the reductions with the given names.
+// reductions returns the reductions with the given names.
 func reductions(names string) (r search.Reductions, err error) {
 	for _, name := range strings.Split(names, ",") {
 		switch name {
@@ -343,7 +344,7 @@ func reductions(names string) (r search.Reductions, err error) {
 	return r, nil
 }
 
-// operations are the calls that a flag lists.
+// operations parses the operations that a flag lists.
 func operations(flag, list string) ([]scenario.Operation, error) {
 	out, err := explore.ParseCalls(list)
 	if err != nil {
@@ -352,7 +353,7 @@ func operations(flag, list string) ([]scenario.Operation, error) {
 	return out, nil
 }
 
-// short is a number in a short form.
+// short formats a number in a short form.
 func short(n int64) string {
 	switch {
 	case n >= 10_000_000:

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestExploreExec visits an adapter from the command line: a correct one completely, and one that is wrong, whose
-// counterexample replays.
+// TestExploreExec explores adapters from the command line. The correct one is visited completely. The counterexample of
+// the wrong one must replay.
 func TestExploreExec(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what takes programs")
@@ -36,7 +36,7 @@ func TestExploreExec(t *testing.T) {
 	}
 }
 
-// TestExploreAnyClients: where there is any number of clients, any number of them dies, unless something else is asked for.
+// TestExploreAnyClients checks that with any number of clients the number of crashes is unbounded by default.
 func TestExploreAnyClients(t *testing.T) {
 	for args, says := range map[string]string{
 		"explore mutex --clients any":             "proved for     any number of clients, any number of rounds, any number of crashes",
@@ -49,7 +49,8 @@ func TestExploreAnyClients(t *testing.T) {
 	}
 }
 
-// TestExploreAnyResume: what ended at the first violation goes on from its checkpoint, and another exploration does not.
+// TestExploreAnyResume checks that a search which stopped at its first violation can be resumed from its checkpoint.
+// Another exploration must not resume from it.
 func TestExploreAnyResume(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -49,7 +49,7 @@ func (f *exploreFlags) external(c *cobra.Command, args []string) error {
 	return f.write(c, res)
 }
 
-// preempted is the bound on preemptions, nil if there is none.
+// preempted returns the bound on preemptions; nil if there is none.
 func (f *exploreFlags) preempted(c *cobra.Command) *int {
 	if !c.Flags().Changed("preemptions") {
 		return nil
@@ -57,7 +57,7 @@ func (f *exploreFlags) preempted(c *cobra.Command) *int {
 	return &f.preemptions
 }
 
-// fit restricts the configuration to what external clients support, and refuses the rest.
+// fit adapts the configuration to external clients, and returns an error for flags that they do not support.
 func (f *exploreFlags) fit(c *cobra.Command) error {
 	err := given(c, "without --clients any: a command's clients are a number; leave it out", "most-slots")
 	if err != nil {

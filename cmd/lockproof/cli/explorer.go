@@ -21,12 +21,12 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// registerExplorer registers the flag for a page that contains the explorer.
+// registerExplorer registers the flag --explorer, which puts the explorer into a page.
 func registerExplorer(cmd *cobra.Command) {
 	cmd.Flags().Bool("explorer", false, "have the explorer in the page that --html writes: its executions can be walked and changed in any browser, offline")
 }
 
-// withPage refuses the explorer if no page is written.
+// withPage returns an error if the explorer is requested but no page is written.
 func withPage(c *cobra.Command) error {
 	if explores(c) && c.Flags().Lookup("html").Value.String() == "" {
 		return errors.New("--explorer without --html: it is part of a page; say where that is to be written")
@@ -34,13 +34,13 @@ func withPage(c *cobra.Command) error {
 	return nil
 }
 
-// explores reports whether the explorer was requested.
+// explores reports whether the user has requested the explorer by --explorer.
 func explores(c *cobra.Command) bool {
 	flag := c.Flags().Lookup("explorer")
 	return flag != nil && flag.Value.String() == "true"
 }
 
-// writePage writes the page of a command, with the explorer if requested.
+// writePage writes the page of a command, with the explorer if the user has requested it.
 func writePage(c *cobra.Command, make func() *report.Page) error {
 	if c.Flags().Lookup("html").Value.String() == "" {
 		return nil
@@ -50,7 +50,7 @@ func writePage(c *cobra.Command, make func() *report.Page) error {
 	return all(unexplored, writeFile(c, "html", func(w io.Writer) error { return report.WritePage(w, page) }))
 }
 
-// explorable adds the explorer to a page, if requested.
+// explorable adds the explorer to a page if the user has requested it.
 func explorable(c *cobra.Command, page *report.Page) error {
 	if !explores(c) {
 		return nil
@@ -75,7 +75,7 @@ func explorable(c *cobra.Command, page *report.Page) error {
 	return nil
 }
 
-// serveFlags say what to explore, and where to serve it.
+// serveFlags are the flags of `serve`.
 type serveFlags struct {
 	listen  string
 	clients int
@@ -112,7 +112,7 @@ saved as a counterexample, which lockproof replay carries out again.`,
 	return cmd
 }
 
-// run serves the page until it is interrupted, which is the normal end.
+// run serves the page until it is interrupted. An interrupt is the normal end and no error.
 func (f *serveFlags) run(c *cobra.Command, args []string) error {
 	page, err := f.page(c, args)
 	if err != nil {
@@ -134,7 +134,7 @@ func (f *serveFlags) run(c *cobra.Command, args []string) error {
 	}
 }
 
-// page is the explorer of a new execution.
+// page returns the page with the explorer, which begins with a new execution.
 func (f *serveFlags) page(c *cobra.Command, args []string) (*report.Page, error) {
 	name := "semaphore"
 	if len(args) == 1 {

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// TestExplorer: the explorer is served until that is interrupted, and in a page with the state space where it is asked for.
+// TestExplorer checks that the explorer is served until it is interrupted. It also checks a page that contains the
+// explorer and the graph of states.
 func TestExplorer(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())

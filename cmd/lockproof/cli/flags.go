@@ -18,7 +18,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// given refuses flags that were given although they make no sense. why is the reason.
+// given returns an error if one of the flags was given. why says why the flag makes no sense.
 func given(c *cobra.Command, why string, flags ...string) error {
 	for _, name := range flags {
 		if c.Flags().Changed(name) {
@@ -28,7 +28,7 @@ func given(c *cobra.Command, why string, flags ...string) error {
 	return nil
 }
 
-// numberExpected is the error for a flag's value that is not a number, without the details of parsing.
+// numberExpected replaces the error for a flag's value that is not a number by one that says which number is expected.
 func numberExpected(_ *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	var cause *strconv.NumError
@@ -45,8 +45,8 @@ func numberExpected(_ *cobra.Command, err error) error {
 	return fmt.Errorf("invalid argument %q for \"--%s\" flag: expected %s", value.GetValue(), value.GetFlag().Name, expected)
 }
 
-// oncePerFile refuses to write a file that the command line names for something else: an argument, the value of another
-// flag, or a word of the program to run. Otherwise a file that is to be read, or was just written, would be lost.
+// oncePerFile returns an error if an output file is also named elsewhere on the command line: as an argument, in
+// another flag, or in the program to run. Otherwise the output could overwrite an input.
 func oncePerFile(c *cobra.Command, args []string) error {
 	for _, name := range outputs {
 		flag := c.Flags().Lookup(name)
@@ -76,11 +76,11 @@ func oncePerFile(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// resumes reports whether two flags may name the same file: a resumed search writes its checkpoint to the file from which it
-// was read.
+// resumes reports whether the two flags may name the same file. A resumed search may write its checkpoint to the file
+// from which it was resumed.
 func resumes(a, b string) bool { return a == "checkpoint" && b == "resume" }
 
-// namesFile reports whether a flag's value, or a word in it, is that file.
+// namesFile reports whether a flag's value, or a word in it, names the file at path.
 func namesFile(flag *pflag.Flag, path string) bool {
 	if flag.Value.String() == "" || flag.Value.Type() == "bool" {
 		return false
@@ -99,7 +99,8 @@ func namesFile(flag *pflag.Flag, path string) bool {
 	return false
 }
 
-// notEmpty refuses flags with an empty value, which may come from an unset shell variable.
+// notEmpty returns an error for flags with an empty value. An empty value may come from a shell variable that is not
+// set.
 func notEmpty(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(flag *pflag.Flag) {
 		var values []string
@@ -144,7 +145,7 @@ func (n number[N]) String() string {
 // Type implements pflag.Value.
 func (n number[N]) Type() string { return "int" }
 
-// orAny is the value of a flag for a number or for AnyNumber.
+// orAny is the value of a flag for a number or the word "any".
 type orAny struct{ number[int] }
 
 // Set implements pflag.Value.
@@ -167,7 +168,7 @@ func (n orAny) String() string {
 	return n.number.String()
 }
 
-// startFlag is the value of a flag for the initial slots of a lock.
+// startFlag is the value of a flag for the initial slots of a lock, for example slots=1,3.
 type startFlag struct{ slots *scenario.SlotSet }
 
 // Set implements pflag.Value.
@@ -187,15 +188,15 @@ func (s startFlag) String() string {
 // Type implements pflag.Value.
 func (s startFlag) Type() string { return "SLOTS" }
 
-// defaults describes the defaults of flags that depend on other flags.
+// defaults replaces the displayed defaults of flags, if they depend on other flags.
 func defaults(cmd *cobra.Command, texts map[string]string) {
 	for name, text := range texts {
 		cmd.Flags().Lookup(name).DefValue = text
 	}
 }
 
-// beginning is the value of a flag for the beginning of an exploration: with certain slots, or in the state of a
-// counterexample after one of its steps.
+// beginning is the value of the flag --start of `explore`: either initial slots, or FILE@STEP, a step of a
+// counterexample.
 type beginning struct {
 	startFlag
 	file *string
@@ -227,8 +228,8 @@ func (b beginning) String() string {
 // Type implements pflag.Value.
 func (b beginning) Type() string { return "WHERE" }
 
-// besideStart refuses a number of slots together with --start slots. Together with a counterexample it refuses all flags
-// that the counterexample decides.
+// besideStart returns an error for flags that contradict --start: the number of slots, or whatever a counterexample
+// determines.
 func besideStart(c *cobra.Command) error {
 	if !c.Flags().Changed("start") {
 		return nil
@@ -240,11 +241,11 @@ func besideStart(c *cobra.Command) error {
 	return given(c, "beside --start: it says which there are; give one of them", "slots")
 }
 
-// Bounds of numbers without a natural limit: no machine reaches them in its lifetime.
+// Bounds of numbers that have no natural limit. No machine can reach them.
 const (
 	manyWorkers   = 1024
 	manyScenarios = 1_000_000_000_000
-	manyMiB       = 1 << 24 // 16 TiB
+	manyMiB       = 1 << 24 // 16 TiB, in MiB
 )
 
 // span is the value of a flag for a positive duration.
@@ -274,10 +275,10 @@ func (s span) String() string {
 // Type implements pflag.Value.
 func (s span) Type() string { return "duration" }
 
-// strict is the value of a flag that makes a failed acquire promise more.
+// strict is the value of the flag --strict: a failed acquire then promises that all slots were taken at one moment.
 type strict struct{ promise *property.FailedAcquire }
 
-// registerStrict adds --strict.
+// registerStrict registers the flag --strict.
 func registerStrict(cmd *cobra.Command, promise *property.FailedAcquire) {
 	cmd.Flags().Var(strict{promise}, "strict", "a failed acquire promises that at one moment every slot was taken")
 	cmd.Flags().Lookup("strict").NoOptDefVal = "true"

@@ -21,28 +21,30 @@ import (
 	"github.com/lockproof/lockproof/internal/redistest"
 )
 
-// use is what a flag is for in one sort of run.
+// use says how to try a flag in one kind of run.
 type use struct {
-	args    string // that give it
-	refused string // what is said where it is refused; "" is obeyed, and makes a difference
-	base    string // the command line it makes a difference to, if that is another one than the sort's
-	same    bool   // it is obeyed without a difference that can be seen here
+	args    string // the words that give the flag
+	refused string // part of the error if the flag is refused; "" if the flag must make a difference
+	base    string // command line to compare with; "" means that of the kind of run
+	same    bool   // the flag is accepted, but its effect is not visible in this test
 }
 
-// sort is a sort of run: its command line, in which DIR is a directory, ADAPTER a program to judge, REDIS one whose lock is on Redis, and URL a broker.
+// sort is a kind of run with its command line. In the command line, DIR stands for a folder, ADAPTER for a program to
+// judge, REDIS for a program with a lock on Redis, and URL for a broker.
 type sort struct {
 	base   string
-	need   string // what it takes: "adapter", "broker" or "redis"
-	long   bool   // each run takes a while
+	need   string // what the run needs: "adapter", "broker" or "redis"; "" if nothing
+	long   bool   // each run takes long
 	flags  map[string]use
-	report bool   // its flags are also those of all that write a report
-	like   string // the sort of run that tries its other flags: what they do has nothing to do with what tells the two apart
+	report bool   // the run also has the flags of all reports
+	like   string // name of a kind of run that tries the remaining flags, because they work in the same way there
 }
 
-// reporting are the flags of all commands that write a report.
+// reporting says how to try the flags that all commands with a report have.
 var reporting = map[string]use{
 	"json": {args: "--json"}, "junit": {args: "--junit DIR/j.xml"}, "html": {args: "--html DIR/h.html"},
-	"summary": {args: "--summary DIR/s.md"}, "sarif": {args: "--sarif DIR/s.sarif"}, "annotate": {args: "--annotate", same: true}, // it tells of findings: TestAction
+	// TestAction tests --annotate with findings.
+	"summary": {args: "--summary DIR/s.md"}, "sarif": {args: "--sarif DIR/s.sarif"}, "annotate": {args: "--annotate", same: true},
 }
 
 const (
@@ -60,7 +62,7 @@ const (
 	unreachable = "amqp://127.0.0.1:1"
 )
 
-// sorts are all sorts of runs.
+// sorts are all kinds of runs, by name.
 var sorts = map[string]sort{
 	"prove": {base: "prove reconnects --scenarios 600 --out DIR/ce", report: true, flags: map[string]use{
 		"seed": {args: "--seed 2"}, "scenarios": {args: "--scenarios 300"}, "least": {args: "--least 601", refused: "only 600 are run"}, "time": {args: "--time 1ns"}, "strategy": {args: "--strategy pct"},
@@ -214,7 +216,7 @@ var sorts = map[string]sort{
 		"on":   {args: "--on " + unreachable, refused: "--on"},
 		"html": {args: "--html DIR/h.html"}, "run-exec": {args: "--run-exec", same: true}, "option": {args: "-o password=x", refused: "leave -o out"},
 	}},
-	"serve": {base: "serve --listen nowhere", flags: map[string]use{ // it runs until it is interrupted: TestExplorer
+	"serve": {base: "serve --listen nowhere", flags: map[string]use{ // it runs until interrupted; see TestExplorer
 		"listen": {args: "--listen elsewhere", refused: "elsewhere"}, "clients": {args: "--clients 99", refused: "expected a number"},
 		"admins": {args: "--admins 9", refused: "expected a number"}, "slots": {args: "--slots 99", refused: "expected a number"}, "start": {args: "--start slots=0", refused: "--start"},
 		"option": {args: "-o no=1", refused: "not known"},
@@ -291,11 +293,11 @@ var sorts = map[string]sort{
 		"tlskey": {args: "--tlskey DIR/x", refused: noQueue}, "tlsca": {args: "--tlsca DIR/x", refused: noQueue},
 	}},
 	"cluster": {base: "cluster"},
-	"doctor": {base: "doctor --on " + unreachable, flags: map[string]use{ // of a server that is there: TestConcerns
+	"doctor": {base: "doctor --on " + unreachable, flags: map[string]use{ // TestConcerns tests a server that exists
 		"on": {args: "--on nowhere", refused: "is not the address of a broker"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"},
 		"management": {args: "--management http://127.0.0.1:1", refused: "is a RabbitMQ running there"}, "json": {args: "--json", refused: "is a RabbitMQ running there"},
 	}},
-	"cluster up": {base: "cluster up --rabbitmq DIR", flags: map[string]use{ // it runs until it is interrupted
+	"cluster up": {base: "cluster up --rabbitmq DIR", flags: map[string]use{ // runs until it is interrupted
 		"nodes": {args: "--nodes 1", refused: "expected a number, 2 to 7"}, "mode": {args: "--mode pray", refused: "expected ignore, pause_minority or autoheal"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
 		"khepri": {args: "--khepri", refused: noRabbitMQ}, "net-ticktime": {args: "--net-ticktime 0", refused: "expected a number"},
 	}},
@@ -304,7 +306,8 @@ var sorts = map[string]sort{
 		"hook": {args: "--hook flood=true", refused: "expected NAME=COMMAND"}, "net-ticktime": {args: "--net-ticktime 9", refused: "with --on"}, "rabbitmq": {args: "--rabbitmq DIR", refused: "with --on"}, "khepri": {args: "--khepri", refused: "with --on"},
 		"fault": {args: "--fault cut --hook cut=true", refused: "--hook 'heal=COMMAND'"},
 	}},
-	"cluster prove --server": {like: "cluster prove", base: "cluster prove --server redis", flags: map[string]use{ // on Redis: TestSentinel
+	// TestSentinel tests it on Redis.
+	"cluster prove --server": {like: "cluster prove", base: "cluster prove --server redis", flags: map[string]use{
 		"server": {args: "--server redis --nodes 2", base: "cluster prove", refused: "Sentinels decide by majority"}, "nodes": {args: "--nodes 1", refused: "expected a number"},
 		"mode": {args: "--mode ignore", refused: "with --server redis"}, "queue-at": {args: "--queue-at 1", refused: "with --server redis"}, "rabbitmq": {args: "--rabbitmq DIR", refused: "with --server redis"},
 		"khepri": {args: "--khepri", refused: "with --server redis"}, "net-ticktime": {args: "--net-ticktime 9", refused: "with --server redis"}, "on": {args: "--on " + unreachable, refused: "with --server redis"},
@@ -315,7 +318,7 @@ var sorts = map[string]sort{
 		"design": {args: "--design quorum-token"}, "mode": {args: "--mode ignore"}, "fault": {args: "--fault cut"}, "nodes": {args: "--nodes 4"}, "khepri": {args: "--khepri"},
 		"in-turn": {args: "--in-turn", base: "cluster explore --design exclusive-queue --fault terminate,cut"}, "clients-at": {args: "--clients-at 3,2"}, "queue-at": {args: "--queue-at 3", base: "cluster explore --design classic-token --clients-at 1,2"},
 	}},
-	"cluster prove": {base: "cluster prove --rabbitmq DIR", flags: map[string]use{ // on a cluster: TestClusterProve
+	"cluster prove": {base: "cluster prove --rabbitmq DIR", flags: map[string]use{ // see TestClusterProve
 		"server": {args: "--server etcd", refused: "expected rabbitmq or redis"},
 		"on":     {args: "--on nowhere", refused: "is not the address of a broker", base: "cluster prove"}, "hook": {args: "--hook cut=true", refused: "without --on"},
 		"net-ticktime": {args: "--net-ticktime x", refused: "expected a number"},
@@ -348,15 +351,16 @@ var sorts = map[string]sort{
 		"rounds": {args: "--rounds 0", refused: "expected a number"}, "length": {args: "--length 0s", refused: "more than nothing"}, "rabbitmq": {args: "--rabbitmq DIR/none", refused: "has no rabbitmq-server"},
 		"markdown": {args: "--markdown DIR/none/t.md", refused: "--markdown"}, "tables": {args: "--tables DIR/t.xls", refused: "ends with .csv or .tex"},
 	}},
-	"accept": {base: "accept ../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json", flags: map[string]use{ // it writes into the current folder: TestAccept
+	// The command writes into the current folder; see TestAccept.
+	"accept": {base: "accept ../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json", flags: map[string]use{
 		"reason": {args: "--reason ' '", refused: "--reason is empty"}, "owner": {args: "--owner ' '", refused: "--owner is empty"}, "expires": {args: "--reason x --expires soon", refused: "expected a day"},
 	}},
 	"list": {base: "list properties"}, "init": {base: "init python DIR/new", flags: map[string]use{"ci": {args: "--ci gitlab"}, "server": {args: "--server redis"}}},
 	"version": {base: "version"}, "help": {base: "help prove"},
-	"consul": {base: "consul", flags: map[string]use{ // likewise: TestConsul
+	"consul": {base: "consul", flags: map[string]use{ // runs until it is interrupted; TestConsul tests that
 		"listen": {args: "--listen nowhere", refused: "nowhere"}, "listen-anywhere": {args: "--listen-anywhere --listen nowhere", refused: "nowhere"},
 	}},
-	"broker": {base: "broker", flags: map[string]use{ // it runs until it is interrupted: TestBroker
+	"broker": {base: "broker", flags: map[string]use{ // runs until it is interrupted; TestBroker tests that
 		"listen": {args: "--listen nowhere", refused: "nowhere"}, "listen-anywhere": {args: "--listen-anywhere --listen nowhere", refused: "nowhere"},
 		"refuse-transient": {args: "--refuse-transient --listen nowhere", refused: "nowhere"}, "multiple-confirms": {args: "--multiple-confirms --listen nowhere", refused: "nowhere"},
 		"route-when-published": {args: "--route-when-published --listen nowhere", refused: "nowhere"},
@@ -365,8 +369,8 @@ var sorts = map[string]sort{
 	}},
 }
 
-// TestFlags walks over each flag of each command in each sort of run: it is obeyed, and then it makes a difference, or
-// refused in a line that names it. A flag that is in no row fails.
+// TestFlags tries every flag of every command in each kind of run. The flag must either make a difference, or be
+// refused with an error of one line. It fails for a flag that no table entry mentions.
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	covered := make(map[string]bool)
@@ -380,7 +384,7 @@ func TestFlags(t *testing.T) {
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		for _, c := range c.Commands() {
-			if c.Name() == "completion" { // cobra's own
+			if c.Name() == "completion" { // cobra defines this command
 				continue
 			}
 			if !covered[c.CommandPath()] {
@@ -392,7 +396,7 @@ func TestFlags(t *testing.T) {
 	walk(rootCommand())
 }
 
-// commandOf is the command of a command line.
+// commandOf returns the command of a command line.
 func commandOf(t *testing.T, line string) *cobra.Command {
 	t.Helper()
 	command, _, err := rootCommand().Find(exampleWords(line))
@@ -424,7 +428,8 @@ func (s *sort) run(t *testing.T) {
 	}
 }
 
-// uses are those of the flags that are tried one by one. A flag of which nothing is said is an error.
+// uses returns the flags that are tried one by one, with how to try them. It fails for a flag that no table entry
+// mentions.
 func (s *sort) uses(t *testing.T, command *cobra.Command) map[string]use {
 	uses := make(map[string]use)
 	if s.report && s.need == "" {
@@ -432,9 +437,9 @@ func (s *sort) uses(t *testing.T, command *cobra.Command) map[string]use {
 	}
 	maps.Copy(uses, s.flags)
 	if command.Flags().Lookup("explorer") != nil {
-		uses["explorer"] = use{args: "--explorer", refused: "without --html"} // with one: TestExplorer
+		uses["explorer"] = use{args: "--explorer", refused: "without --html"} // TestExplorer tests it with --html
 	}
-	said := []string{"help", helpAllName, "config", unset} // TestHelpAll, TestConfig
+	said := []string{"help", helpAllName, "config", unset} // tested by TestHelpAll and TestConfig
 	command.Flags().VisitAll(func(flag *pflag.Flag) {
 		_, there := uses[flag.Name]
 		_, tried := sorts[s.like].flags[flag.Name]
@@ -445,13 +450,14 @@ func (s *sort) uses(t *testing.T, command *cobra.Command) map[string]use {
 	return uses
 }
 
-// together reports whether a flag is that of a report, of which a run that takes programs writes all at once.
+// together reports whether a flag belongs to the reports, and the kind of run writes all reports in one run because a
+// run takes long.
 func (s *sort) together(flag string) bool {
 	_, reports := reporting[flag]
 	return s.report && s.need != "" && reports
 }
 
-// reports has one run write all reports.
+// reports writes all reports in one run.
 func (s *sort) reports(t *testing.T, url string) {
 	line := s.base
 	for _, u := range reporting {
@@ -468,7 +474,7 @@ func (s *sort) reports(t *testing.T, url string) {
 	}
 }
 
-// run tries a flag.
+// run tries a flag as u says.
 func (u *use) run(t *testing.T, command *cobra.Command, name, base, url string, bases map[string]outcome) {
 	if command.Flags().Lookup(name) == nil {
 		t.Fatalf("there is no --%s", name)
@@ -502,7 +508,7 @@ func (u *use) run(t *testing.T, command *cobra.Command, name, base, url string, 
 	}
 }
 
-// outcome is what came of a command line, but for how long it took.
+// outcome is the result of a command line, without durations.
 type outcome struct {
 	code      int
 	out, errs string
@@ -511,7 +517,7 @@ type outcome struct {
 
 var took = regexp.MustCompile(`"seconds": [0-9.e-]+,| in \d+(\.\d+)? m?s\b`)
 
-// come carries out a command line in a directory of its own.
+// come runs a command line in a new folder.
 func come(t *testing.T, line, url string) outcome {
 	t.Helper()
 	dir := t.TempDir()
@@ -549,7 +555,7 @@ func come(t *testing.T, line, url string) outcome {
 		args = append(args, word)
 	}
 	if (args[0] == "prove" || args[0] == "explore") && !strings.Contains(line, "--out ") {
-		args = append(args, "--out", filepath.Join(dir, "ce")) // not where the tests run
+		args = append(args, "--out", filepath.Join(dir, "ce")) // keeps files out of the tests' folder
 	}
 	var out, errs bytes.Buffer
 	code := run(args, &out, &errs)

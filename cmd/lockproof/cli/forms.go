@@ -11,14 +11,14 @@ import (
 	"github.com/lockproof/lockproof/histories/infile"
 )
 
-// form is the kind of file that a flag writes. The beginning of a file shows its kind.
+// form is a kind of output file. It can be recognised by the beginning of the file.
 type form struct {
 	noun  string
 	known func(head []byte) bool
 }
 
-// forms are the kinds of files that may be overwritten, as runs of lockproof have written them. Any other file comes from
-// elsewhere. It may be the judged program or its input, even if the command line does not show that.
+// forms are, by flag, the kinds of files that lockproof may overwrite, because it has written them itself. Any other
+// file may be the user's, for example an input of the judged program that the command line does not name.
 var forms = map[string]form{
 	"html":     {"HTML page", ours("<!doctype html", `<meta name="generator" content="lockproof `)},
 	"junit":    {"JUnit XML", ours("<?xml", `<testsuite name="lockproof `)},
@@ -34,28 +34,29 @@ var forms = map[string]form{
 	"jsonl":      {"history", ours(`{"lockproof":"history"`, "")},
 	"summary": {"Markdown", func(head []byte) bool {
 		return !bytes.ContainsAny(head[:1], "{[") && !bytes.HasPrefix(head, []byte("#!"))
-	}}, // the summary is appended
+	}}, // a summary is appended, so the file may have other content
 }
 
-// ours recognises files that begin with one text and contain another.
+// ours returns a function that recognises files which begin with one text and contain another.
 func ours(begins, has string) func(head []byte) bool {
 	return func(head []byte) bool {
 		return bytes.HasPrefix(head, []byte(begins)) && bytes.Contains(head, []byte(has))
 	}
 }
 
-// headMost is the number of bytes of a file that are checked.
+// headMost is the number of bytes at the beginning of a file that are checked.
 const headMost = 4096
 
-// writesOver refuses to overwrite a file of another form than the flag writes. An empty file may be overwritten.
+// writesOver returns an error if a flag's file exists and is of another kind than the flag writes. An empty file may be
+// overwritten.
 func writesOver(flag *pflag.Flag) error {
 	path, form := flag.Value.String(), forms[flag.Name]
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil // unreadable files can't be written either, or are tried elsewhere
+		return nil // a file that cannot be read cannot be written either, or is checked elsewhere
 	}
 	for _, own := range []*os.File{os.Stdout, os.Stderr} {
-		if at, err := own.Stat(); err == nil && os.SameFile(at, info) { // the shell's output, such as a log
+		if at, err := own.Stat(); err == nil && os.SameFile(at, info) { // this process's own output, such as a log
 			return nil
 		}
 	}

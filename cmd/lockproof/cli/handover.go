@@ -20,7 +20,8 @@ import (
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
-// sibling is a program that contains this one and packages that take long to compile.
+// sibling is another program of lockproof. It contains this program and packages that take long to compile. does says
+// what it is for.
 type sibling struct{ name, does string }
 
 var (
@@ -28,10 +29,10 @@ var (
 	serversProgram  = sibling{"lockproof-servers", "containers are started, and databases reached, by"}
 )
 
-// source is the package that the program is built from.
+// source is the path of the package from which the program is built.
 func (p sibling) source() string { return "github.com/lockproof/lockproof/cmd/" + p.name }
 
-// handOver makes the program run the command line.
+// handOver runs the program with this process's command line. It returns only if that failed.
 func (p sibling) handOver(c *cobra.Command, _ []string) error {
 	path, err := p.there(c.Context())
 	if err != nil {
@@ -40,15 +41,16 @@ func (p sibling) handOver(c *cobra.Command, _ []string) error {
 	if err := c.Context().Err(); err != nil {
 		return err
 	}
-	signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // from here on a signal ends us, as we have begun nothing
-	time.Sleep(2 * time.Millisecond)                            // a signal that came just before is known after that
+	signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // from here on a signal ends this process at once
+	time.Sleep(2 * time.Millisecond)                            // gives a signal that just came time to end the context
 	if err := c.Context().Err(); err != nil {
 		return err
 	}
 	return become(path)
 }
 
-// there is the path of the program: beside this one, in PATH, or built if Go is installed.
+// there returns the path of the program. The program may be beside this one or in PATH; otherwise it is built if Go is
+// installed.
 func (p sibling) there(ctx context.Context) (string, error) {
 	path, err := p.find()
 	if err != nil {
@@ -57,7 +59,7 @@ func (p sibling) there(ctx context.Context) (string, error) {
 	return path, err
 }
 
-// find is the path of the program, if it need not be built.
+// find returns the path of the program if it exists beside this one or in PATH.
 func (p sibling) find() (string, error) {
 	name := p.name
 	if runtime.GOOS == "windows" {
@@ -72,7 +74,7 @@ func (p sibling) find() (string, error) {
 	return exec.LookPath(name)
 }
 
-// build builds the program: the version of this program, or from the clone that this one was built from.
+// build builds the program in the version of this one, or from the clone from which this one was built.
 func (p sibling) build(ctx context.Context) (string, error) {
 	version := moduleVersion()
 	target, kept := p.source()+"@"+version, version
@@ -102,7 +104,7 @@ func (p sibling) build(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", missing(err)
 	}
-	defer func() { _ = temp.Remove() }() // the next run removes what is left
+	defer func() { _ = temp.Remove() }() // if it fails, the next run removes the folder
 	build := exec.CommandContext(ctx, compiler, "install", target)
 	build.Env = append(os.Environ(), "GOBIN="+dir, "GOWORK=off", "GOTMPDIR="+temp.Path)
 	if build.Dir = dir; clone != "" {
@@ -121,7 +123,7 @@ func (p sibling) build(ctx context.Context) (string, error) {
 	return filepath.Join(dir, p.name), nil
 }
 
-// moduleVersion is the version at which this program was installed, "" if it was built from a directory.
+// moduleVersion returns the version at which this program was installed; "" if it was built from a folder.
 func moduleVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Path != "github.com/lockproof/lockproof" || info.Main.Version == "(devel)" || info.Main.Sum == "" {
@@ -130,17 +132,17 @@ func moduleVersion() string {
 	return info.Main.Version
 }
 
-// sourceFile is the path of this file at compile time, "" if unknown.
+// sourceFile is the path of this file at compile time; "" if unknown.
 var sourceFile = func() string {
 	_, file, _, _ := runtime.Caller(0)
 	return file
 }()
 
-// cloneHere is the folder of the clone that this program was built from, if it contains the current folder. Nothing else is
-// built: a folder's go.mod may claim any name.
+// cloneHere returns the folder of the clone from which this program was built. It returns an error if the current
+// folder is not inside that clone. Sources elsewhere are never built, because any go.mod may claim this module's name.
 func cloneHere() (string, error) {
 	const next = "this program has no version, and the current folder is not in the clone that it was built from"
-	if !filepath.IsAbs(sourceFile) { // built with -trimpath
+	if !filepath.IsAbs(sourceFile) { // the program was built with -trimpath
 		return "", errors.New("this program has no version, and does not say which clone it was built from")
 	}
 	clone, err := filepath.EvalSymlinks(filepath.Join(filepath.Dir(sourceFile), "..", "..", ".."))

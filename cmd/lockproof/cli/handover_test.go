@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// sourceVariable is the environment variable that says where the program was compiled.
+// sourceVariable is an environment variable that replaces the path of the source at compile time.
 const sourceVariable = "LOCKPROOF_TEST_SOURCE"
 
-// handedOver is a command line of the program without campaigns and drivers, with PATH and no cache.
+// handedOver runs this test binary as lockproof without campaigns and drivers, with the given PATH and an empty cache.
 func handedOver(t *testing.T, path string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
@@ -34,8 +34,9 @@ func handedOver(t *testing.T, path string, args ...string) (code int, out, errs 
 	return cmd.ProcessState.ExitCode(), o.String(), e.String()
 }
 
-// TestHandOver: what is said of campaigns goes to the program that runs them, word for word, and its exit code is ours.
-// The program in PATH is taken, else it is built by Go, else it is said how to come by it. Help needs neither.
+// TestHandOver checks that `campaign` runs the program lockproof-campaign with the same words, and returns its exit
+// code. The program is taken from PATH, or else built by Go. If neither works, the error says how to install it. --help
+// needs no other program.
 func TestHandOver(t *testing.T) {
 	program := func(name, text string) string {
 		dir := t.TempDir()
@@ -65,8 +66,9 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// TestHandOverServers: what is asked of a real database goes to the program that has its driver, before anything is printed.
-// Without that program a comparison leaves databases out, and says why. Redis and images of it are not handed over alike.
+// TestHandOverServers checks that commands which need a real database run lockproof-servers before they print anything.
+// Without that program a comparison leaves databases out, and says why. An address of Redis does not need the program,
+// but an image does.
 func TestHandOverServers(t *testing.T) {
 	there := t.TempDir()
 	if err := os.WriteFile(filepath.Join(there, serversProgram.name), []byte("#!/bin/sh\nprintf '<%s>' \"$@\"; exit 1"), 0o755); err != nil {
@@ -94,8 +96,8 @@ func TestHandOverServers(t *testing.T) {
 	}
 }
 
-// TestHandOverContainers: a command with a server in a container goes to the program that starts it, before anything is
-// printed. Without that program it is an error.
+// TestHandOverContainers checks that a command which needs a container runs lockproof-servers before it prints
+// anything. Without that program it must fail.
 func TestHandOverContainers(t *testing.T) {
 	there := t.TempDir()
 	if err := os.WriteFile(filepath.Join(there, serversProgram.name), []byte("#!/bin/sh\nprintf '<%s>' \"$@\"; exit 1"), 0o755); err != nil {
@@ -111,7 +113,8 @@ func TestHandOverContainers(t *testing.T) {
 	}
 }
 
-// TestNoEngine: where no container engine answers, one line says where one was looked for and what to do.
+// TestNoEngine checks the error if no container engine answers. One line must say where it was looked for, and what to
+// do.
 func TestNoEngine(t *testing.T) {
 	if _, err := os.Stat("/var/run/docker.sock"); err == nil {
 		t.Skip("skipped: there is a Docker")
@@ -130,8 +133,8 @@ func TestNoEngine(t *testing.T) {
 	}
 }
 
-// TestBuildsOnlyItsClone: in a folder that is not in the clone that the program was built from, nothing is built, whatever
-// its go.mod says.
+// TestBuildsOnlyItsClone checks that nothing is built in a folder outside the clone from which the program was built,
+// even if the folder's go.mod has the module's name.
 func TestBuildsOnlyItsClone(t *testing.T) {
 	tools, foreign := t.TempDir(), t.TempDir()
 	ran := filepath.Join(t.TempDir(), "ran")

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// The groups of commands, by purpose.
+// groups are the groups of commands in the help, by purpose.
 var groups = []*cobra.Group{
 	{ID: "judge", Title: "Judge a lock:"},
 	{ID: "look", Title: "Look at what was found:"},
@@ -21,14 +21,14 @@ var groups = []*cobra.Group{
 	{ID: "beside", Title: "Besides:"},
 }
 
-// Keys of annotations.
+// Keys of annotations of commands and flags.
 const (
-	annotation = "lockproof-section" // the section of a flag, and the sections of a command in order
+	annotation = "lockproof-section" // the section of a flag; for a command, its sections in order
 	seldom     = "lockproof-seldom"  // marks a flag that only --help-all shows
 )
 
-// section groups flags of a command under a title in its help: everyday flags, which --help shows, and others, which only
-// --help-all shows. Flags without a section come last, and are always shown.
+// section groups flags of a command under a title in its help. --help shows the everyday flags; only --help-all shows
+// the others. Flags without a section come last, and are always shown.
 func section(cmd *cobra.Command, title, everyday, others string) {
 	if cmd.Annotations == nil {
 		cmd.Annotations = make(map[string]string)
@@ -37,7 +37,7 @@ func section(cmd *cobra.Command, title, everyday, others string) {
 	annotate := func(names, key string) {
 		for _, name := range strings.Fields(names) {
 			if err := cmd.Flags().SetAnnotation(name, key, []string{title}); err != nil {
-				panic(err) // the flag does not exist
+				panic(err) // programming error: the flag does not exist
 			}
 		}
 	}
@@ -45,7 +45,7 @@ func section(cmd *cobra.Command, title, everyday, others string) {
 	annotate(others, seldom)
 }
 
-// helpAll is the value of the flag that makes a command's help show all flags.
+// helpAll is the value of the flag --help-all, which makes a command's help show all flags.
 type helpAll struct{ of *cobra.Command }
 
 // Set implements pflag.Value.
@@ -78,7 +78,7 @@ func addHelpAll(c *cobra.Command) {
 	}
 }
 
-// usage is the template for help after a command's description.
+// usage is the template for the part of the help that follows a command's description.
 const usage = `Usage:
   {{.UseLine}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} COMMAND{{end}}
@@ -95,7 +95,7 @@ Commands:
 Use "{{.CommandPath}} COMMAND --help" for more about a command.
 {{end}}`
 
-// arrange sets the form of the commands' help.
+// arrange sets the templates of the commands' help.
 func arrange(root *cobra.Command) {
 	cobra.AddTemplateFunc("flagSections", flagSections)
 	root.AddGroup(groups...)
@@ -123,19 +123,19 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// helpWidth is the width of help: longer lines are hard to read.
+// helpWidth is the width of help in columns, at most 100. Longer lines are hard to read.
 func helpWidth() int { return min(outputStyle().Columns(), 100) }
 
-// listed is a command with its description, in a list.
+// listed formats a command with its description for a list.
 func listed(name string, padding int, short string) string {
 	head := fmt.Sprintf("  %-*s  ", padding, name)
 	return head + strings.Join(style.Wrap(short, helpWidth()-len(head)), "\n"+strings.Repeat(" ", len(head)))
 }
 
-// gap matches the gap between a command and its description.
+// gap matches the spaces between a command and its description.
 var gap = regexp.MustCompile(`\S {2,}`)
 
-// filled wraps text to the width of help. Indented lines are commands with descriptions.
+// filled wraps text to the width of help. Indented lines are taken for commands with descriptions.
 func filled(text string) string {
 	var out, paragraph []string
 	end := func() {
@@ -169,7 +169,7 @@ func filled(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// flagSections are a command's flags, by section.
+// flagSections returns the help about a command's flags, by section.
 func flagSections(c *cobra.Command) string {
 	var b strings.Builder
 	all := c.Flags().Changed(helpAllName)
@@ -199,10 +199,10 @@ func flagSections(c *cobra.Command) string {
 	return b.String()
 }
 
-// shownAs is a flag's value whose type is a placeholder that can't be mistaken for a value.
+// shownAs changes how help shows the type of a flag's value, so that it cannot be mistaken for a value.
 type shownAs struct{ pflag.Value }
 
-// Type is the placeholder.
+// Type is the placeholder that help shows for the value.
 func (s shownAs) Type() string {
 	switch t := s.Value.Type(); t {
 	case "int", "uint64":

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// commands are all commands that users see.
+// commands returns a command and all its subcommands.
 func commands(c *cobra.Command) (all []*cobra.Command) {
 	all = append(all, c)
 	for _, sub := range c.Commands() {
@@ -23,9 +23,9 @@ func commands(c *cobra.Command) (all []*cobra.Command) {
 	return all
 }
 
-// exampleWords are the words of a line of an example, as a shell takes them.
+// exampleWords splits an example line into words as a shell does.
 func exampleWords(line string) (words []string) {
-	line, _, _ = strings.Cut(line, "  ") // what it is for
+	line, _, _ = strings.Cut(line, "  ") // drops the explanation
 	for i, part := range strings.Split(line, "'") {
 		if i%2 == 1 {
 			words = append(words, part)
@@ -36,8 +36,8 @@ func exampleWords(line string) (words []string) {
 	return words
 }
 
-// TestHelp: each command has a purpose and examples that it takes; no placeholder can be taken for a value; nothing is
-// wider than a terminal usually is.
+// TestHelp checks the help of each command. It must have a group and examples, which the command accepts. Placeholders
+// must not look like values, and lines must fit a usual terminal.
 func TestHelp(t *testing.T) {
 	root := rootCommand()
 	for _, c := range commands(root) {
@@ -83,8 +83,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestHelpAll: --help shows at most fifteen flags of a command's own, and how many --help-all shows besides, which shows
-// all.
+// TestHelpAll checks that --help shows at most fifteen of a command's own flags, and says how many more --help-all
+// shows. --help-all must show all.
 func TestHelpAll(t *testing.T) {
 	for _, c := range commands(rootCommand()) {
 		shown := func(flag string) map[string]bool {
@@ -117,13 +117,13 @@ func TestHelpAll(t *testing.T) {
 	}
 }
 
-// TestRenamed: a flag that has another name now is there under that name alone.
+// TestRenamed checks that a renamed flag exists only under its new name.
 func TestRenamed(t *testing.T) {
 	root := rootCommand()
 	for _, r := range renamed {
 		c, _, err := root.Find([]string{r.of})
 		if strings.HasPrefix(r.of, "/") {
-			continue // TestRenamedMembers
+			continue // TestRenamedMembers tests these
 		}
 		name, _, _ := strings.Cut(r.now, "=")
 		if err != nil || c.Flags().Lookup(r.was) != nil || c.Flags().Lookup(name) == nil {
@@ -132,7 +132,7 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// TestHelpDefaults: the defaults that help tells of are those that each sort of run has.
+// TestHelpDefaults checks the defaults that help shows if they depend on other flags.
 func TestHelpDefaults(t *testing.T) {
 	for command, flags := range map[string]map[string]string{
 		"prove":   {"scenarios": "100000; 2000 with --exec", "clients": "drawn; 5 under stress", "crash-share": "drawn; 0.02 under stress"},
@@ -150,7 +150,8 @@ func TestHelpDefaults(t *testing.T) {
 	}
 }
 
-// TestListsFit: lists are as wide as COLUMNS says, and references stand apart from mutants.
+// TestListsFit checks that lists are as wide as COLUMNS says, and that mutants are listed separately from correct
+// locks.
 func TestListsFit(t *testing.T) {
 	for columns, wide := range map[string]int{"80": 80, "200": 160, "": 100, "many": 100} {
 		t.Setenv("COLUMNS", columns)
@@ -172,7 +173,7 @@ func TestListsFit(t *testing.T) {
 	}
 }
 
-// TestMeant: names that a word is like are found, and none where it is like none.
+// TestMeant checks that similar names are suggested for a misspelt word, and none for a word that is unlike all.
 func TestMeant(t *testing.T) {
 	names := []string{"prove", "explore", "replay", "mutual-exclusion", "no-leak"}
 	for word, want := range map[string]string{
@@ -185,8 +186,8 @@ func TestMeant(t *testing.T) {
 	}
 }
 
-// TestProgress: on a terminal a line changes ten times a second, elsewhere there is one every ten seconds. The time
-// left is told once something is known of it, and never more than the run may take.
+// TestProgress checks progress messages. On a terminal one line changes ten times a second; elsewhere a line is printed
+// every ten seconds. The remaining time is shown when it can be estimated, and never exceeds the run's time limit.
 func TestProgress(t *testing.T) {
 	var out strings.Builder
 	clock := time.Unix(0, 0)
@@ -216,8 +217,8 @@ func TestProgress(t *testing.T) {
 	after(500*time.Millisecond, 50, "\r\x1b[K50 of 100")
 }
 
-// TestWidths: help, lists, cards and tables are no wider than what they are printed on, and break no word; commands to be
-// copied stay whole.
+// TestWidths checks that help, lists, reports and tables are no wider than the terminal, except for commands that users
+// copy.
 func TestWidths(t *testing.T) {
 	lines := [][]string{
 		{"list"}, {"prove", "locked-is-success", "--scenarios", "60", "--out", ""}, {"explore", "--clients", "2", "--slots", "1", "--admins", "0"},

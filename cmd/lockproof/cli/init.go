@@ -26,14 +26,14 @@ import (
 //go:embed start
 var start embed.FS
 
-// language is a language for the adapter of a new project.
+// language is a programming language for the adapter that `init` writes.
 type language struct {
 	name    string
-	server  string            // kind of server, as in --server; "" is RabbitMQ
-	command string            // starts the adapter
-	setup   map[string]string // commands that install the requirements in CI, by service
-	files   []string          // files of the adapter, in the folder start; a suffix .txt is removed
-	next    string            // what to type before the first run
+	server  string            // kind of server, as in --server; "" means RabbitMQ
+	command string            // command that starts the adapter
+	setup   map[string]string // commands that install the adapter's requirements in CI, by service
+	files   []string          // files of the adapter, from the embedded folder start; a suffix .txt is removed
+	next    string            // what the user must type before the first run; "" if nothing
 }
 
 var languages = []language{
@@ -45,7 +45,7 @@ var languages = []language{
 	{"python", "redis", "/usr/bin/python3 lockproof/adapter.py", inPythonOnRedis, []string{"redis/adapter.py"}, "sudo " + installRedis},
 }
 
-// beginningIn is the language with the given name whose adapter uses a server.
+// beginningIn returns the language with the given name, with an adapter for the given server.
 func beginningIn(name, server string) (language, error) {
 	var names, servers []string
 	for _, l := range languages {
@@ -70,11 +70,12 @@ const (
 	installRuby  = "gem install bunny"
 	buildGo      = "(cd lockproof && go mod tidy && go build -o adapter .)"
 	buildJava    = "javac -cp " + jars + " lockproof/Adapter.java"
-	jars         = "/usr/share/java/amqp-client.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar" // Debian
+	// The paths of these files on Debian.
+	jars = "/usr/share/java/amqp-client.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar"
 )
 
-// Commands for the services' machines. GitHub's machines have everything except the drivers; the image that GitLab is told
-// to use has Go. Both are based on Debian: their pip needs the permission to install system-wide.
+// Commands for the machines of CI services. GitHub's machines have everything except the drivers. GitLab uses an image
+// that has Go. Both are based on Debian, whose pip needs a flag to install system-wide.
 var (
 	inPython = map[string]string{
 		"github": "pip install --break-system-packages pika",
@@ -95,7 +96,7 @@ var (
 	}
 )
 
-// services are the services whose CI file can be written, and its path.
+// services are the CI services for which `init` can write a file, with the file's path.
 var services = map[string]string{"github": ".github/workflows/lockproof.yml", "gitlab": "lockproof/gitlab-ci.yml"}
 
 func initCommand() *cobra.Command {
@@ -135,10 +136,10 @@ other files are written.`,
 	return cmd
 }
 
-// goTest is the name of a test file that judges a lock in its own package.
+// goTest is the name of the Go test file that judges a lock in its own package.
 const goTest = "lockproof_test.go"
 
-// beginning are the files of a new project, each with its template in the folder start.
+// beginning returns the files of a new project, each with its template in the embedded folder start.
 func (l *language) beginning(ci string) (map[string]string, error) {
 	files := map[string]string{configFile: "lockproof.yaml"}
 	for _, name := range l.files {
@@ -152,12 +153,13 @@ func (l *language) beginning(ci string) (map[string]string, error) {
 	return files, nil
 }
 
-// adapterFile is the path at which a file of an adapter is written.
+// adapterFile returns the path at which a file of an adapter is written.
 func adapterFile(name string) string {
 	return "lockproof/" + strings.TrimSuffix(path.Base(name), ".txt")
 }
 
-// testPackage is the package of a test beside the Go code in a folder; "" if the folder is in no module.
+// testPackage returns the package name for a test beside the Go code in a folder. It is "" if the folder is in no
+// module.
 func testPackage(dir string) (string, error) {
 	if info, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil || !info.Mode().IsRegular() {
 		return "", nil
@@ -183,7 +185,7 @@ func testPackage(dir string) (string, error) {
 
 var goInput = infile.Input{Noun: "Go file", Most: 16 << 20}
 
-// begin writes the files of a new project, all or none. Existing files of the adapter are kept.
+// begin writes all files of a new project, or none. It keeps files of the adapter that exist already.
 func begin(c *cobra.Command, l language, dir, ci string) error {
 	files, err := l.beginning(ci)
 	if err != nil {
@@ -216,14 +218,14 @@ func begin(c *cobra.Command, l language, dir, ci string) error {
 	for _, to := range left {
 		fmt.Fprintln(c.OutOrStdout(), "left", filepath.Join(dir, to)+", which is there already")
 	}
-	if len(left) == 0 { // a user who starts a project with a program has thereby permitted it
+	if len(left) == 0 { // a user who creates a project with an adapter thereby permits running it
 		permitLater(filepath.Join(dir, configFile), l.command)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "\nNext, in %s:\n\n%s", filepath.Clean(dir), l.steps(tested != ""))
 	return nil
 }
 
-// there are the files of the adapter that exist in a folder.
+// there returns the files of the adapter that exist in a folder already.
 func (l *language) there(dir string) (left []string) {
 	for _, name := range l.files {
 		to := adapterFile(name)
@@ -234,7 +236,7 @@ func (l *language) there(dir string) (left []string) {
 	return left
 }
 
-// replacer inserts a project's details into the files.
+// replacer fills the placeholders in the templates with the project's details.
 func (l *language) replacer(ci, tested string) *strings.Replacer {
 	command, test := l.command, ""
 	if l.server != "" {
@@ -246,13 +248,13 @@ func (l *language) replacer(ci, tested string) *strings.Replacer {
 	return strings.NewReplacer("COMMAND", command, "SETUP", l.setup[ci], "RELEASE", "v"+engine.Version, "PACKAGE", tested, "TEST\n", test)
 }
 
-// goTests are CI commands that judge a Go module's own lock, by service.
+// goTests are the lines of a CI file that run a Go module's own tests, by service.
 var goTests = map[string]string{
 	"github": "      # The lock of " + goTest + "; the last step judges the one behind lockproof/adapter.go.\n      - run: go test ./...\n",
 	"gitlab": "    # The lock of " + goTest + "; lockproof prove judges the one behind lockproof/adapter.go.\n    - go test ./...\n",
 }
 
-// steps are the next steps for the user; tested says that a Go test was written.
+// steps returns the next steps for the user. tested says that a Go test was written.
 func (l *language) steps(tested bool) string {
 	adapter := "    " + l.next + "\n    lockproof adapter-check\n    lockproof prove\n"
 	if !tested {
@@ -281,7 +283,7 @@ func fill(to, dir, from string, text *strings.Replacer) error {
 	return at.Write(func(w io.Writer) error { _, err := text.WriteString(w, string(data)); return err })
 }
 
-// absent creates the folder, and returns an error if a file already exists.
+// absent creates the folder, and returns an error if one of the files exists already.
 func absent(dir string, files []string) error {
 	for _, to := range files {
 		_, err := os.Lstat(filepath.Join(dir, to))

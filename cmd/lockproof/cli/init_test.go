@@ -14,10 +14,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// begun is a new project with a starting adapter, in which we are from then on.
+// begun creates a new project with an adapter, and makes its folder the current one.
 func begun(t *testing.T, args ...string) {
 	t.Helper()
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // where it is remembered that the program may be run
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // for the remembered permission to run the program
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
 	if code := run(append([]string{"init", args[0], dir}, args[1:]...), &out, &errs); code != exitHolds || !strings.Contains(out.String(), "lockproof adapter-check") {
@@ -26,7 +26,7 @@ func begun(t *testing.T, args ...string) {
 	t.Chdir(dir)
 }
 
-// takes skips a test that takes a program which is not here; with LOCKPROOF_REQUIRE_EXAMPLES=1 it fails.
+// takes skips a test if a command that the test needs fails. With LOCKPROOF_REQUIRE_EXAMPLES=1 the test fails instead.
 func takes(t *testing.T, install, program string, args ...string) {
 	t.Helper()
 	if out, err := exec.Command(program, args...).CombinedOutput(); err != nil {
@@ -34,7 +34,7 @@ func takes(t *testing.T, install, program string, args ...string) {
 	}
 }
 
-// missing skips a test for want of a program; with LOCKPROOF_REQUIRE_EXAMPLES=1 it fails.
+// missing skips a test because something is missing. With LOCKPROOF_REQUIRE_EXAMPLES=1 the test fails instead.
 func missing(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("LOCKPROOF_REQUIRE_EXAMPLES") == "1" {
@@ -43,13 +43,14 @@ func missing(t *testing.T, what string) {
 	t.Skip("NOT TESTED: " + what)
 }
 
-// TestInit: in each language, adapter-check is green at once with what was written, and prove judges it.
+// TestInit creates a project in each language. adapter-check must be green without changes, and prove must judge the
+// adapter.
 func TestInit(t *testing.T) {
 	modules, err := filepath.Abs("../../../testdata/targets/node/node_modules")
 	if err != nil {
 		t.Fatal(err)
 	}
-	debian := "PATH=/usr/bin:" + os.Getenv("PATH") // the drivers are Debian's
+	debian := "PATH=/usr/bin:" + os.Getenv("PATH") // the drivers are installed as Debian packages
 	for words, language := range map[string]struct {
 		env              []string
 		prepare, install string
@@ -67,7 +68,7 @@ func TestInit(t *testing.T) {
 			}
 			t.Parallel()
 			dir := t.TempDir()
-			env := append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), asCommand+"=1") // where it is remembered that the program may be run
+			env := append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), asCommand+"=1") // remembers that it may run
 			env = append(env, language.env...)
 			typed := func(args ...string) (code int, said string) {
 				cmd := exec.Command(args[0], args[1:]...)
@@ -97,7 +98,7 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// TestInitGoTest: beside Go code, init go writes a test of its package that judges a lock. Elsewhere it does not.
+// TestInitGoTest checks that `init go` beside Go code writes a test of that package which judges a lock.
 func TestInitGoTest(t *testing.T) {
 	clone, err := filepath.Abs("../../..")
 	if err != nil {
@@ -126,7 +127,7 @@ func TestInitGoTest(t *testing.T) {
 	}
 }
 
-// TestInitGoCI: beside Go code the file for CI runs go test, and lockproof prove after it.
+// TestInitGoCI checks that the CI file beside Go code runs go test first, and then lockproof prove.
 func TestInitGoCI(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for service, want := range map[string]string{"github": "\n      - run: go test ./...\n      - uses: lockproof", "gitlab": "\n    - go test ./...\n    - command -v"} {
@@ -141,7 +142,8 @@ func TestInitGoCI(t *testing.T) {
 	}
 }
 
-// TestInitLeavesAdapter: an adapter that is there stays, and the other files are written. Its program is not permitted by that.
+// TestInitLeavesAdapter checks that an existing adapter is kept, and that the other files are written. The adapter's
+// program must not be permitted by this.
 func TestInitLeavesAdapter(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
@@ -159,7 +161,7 @@ func TestInitLeavesAdapter(t *testing.T) {
 	}
 }
 
-// TestInitWritesNothingOver: what is there stays, and then nothing is written.
+// TestInitWritesNothingOver checks that nothing at all is written if a file exists already.
 func TestInitWritesNothingOver(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile(configFile, []byte("prove:\n"), 0o644); err != nil {
@@ -180,7 +182,8 @@ func TestInitWritesNothingOver(t *testing.T) {
 	}
 }
 
-// TestReleases: what releases are made by is well-formed, and builds what there is.
+// TestReleases checks the configuration of releases: each program that it builds must exist, and must be in the Docker
+// image.
 func TestReleases(t *testing.T) {
 	data, err := os.ReadFile("../../../.github/goreleaser.yaml")
 	if err != nil {

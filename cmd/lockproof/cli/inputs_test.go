@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestInputsAreFiles: a device, a pipe, a directory or a sparse file of a terabyte is refused wherever a file is read, at
-// once, with its name.
+// TestInputsAreFiles checks that a device, a pipe, a folder or a sparse file of a terabyte is refused at once by every
+// command that reads a file. The error must name it.
 func TestInputsAreFiles(t *testing.T) {
 	counterexample, err := filepath.Abs("../../../testdata/counterexamples/verify-twice.cheap-verify.json")
 	if err != nil {

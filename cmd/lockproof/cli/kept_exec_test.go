@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestKeptExec: a program's counterexample is carried out by every later run of its command, with the secrets that the file
-// hides, and fails until the program is mended.
+// TestKeptExec checks that later runs of a program repeat its stored counterexample, with the secrets that the file
+// hides. A run must fail until the program is fixed.
 func TestKeptExec(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

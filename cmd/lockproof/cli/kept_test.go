@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// recordedOf is a counterexample of locked-is-success; as gives it another lock.
+// recordedOf returns the text of a counterexample of locked-is-success, with its target replaced by as.
 func recordedOf(t *testing.T, as string) string {
 	t.Helper()
 	data, err := os.ReadFile("../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json")
@@ -36,7 +36,7 @@ func lay(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// laid are the files in a folder, by their names.
+// laid returns the content of the files in a folder, by name.
 func laid(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -55,15 +55,15 @@ func laid(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestKept: a run begins with what earlier runs of the lock have left, and fails as long as that fails, whatever else it
-// draws. What passes is moved, said, and carried out again; nothing else is touched.
+// TestKept checks that a run first repeats the stored counterexamples of its lock. It must fail if one of them still
+// fails. A counterexample that passes must be moved to the folder passed. Other files must not be touched.
 func TestKept(t *testing.T) {
 	bad, good := recordedOf(t, "locked-is-success"), recordedOf(t, "semaphore")
 	const one = " --scenarios 30 --clients 1 --admins 0 --property "
 	for name, c := range map[string]struct {
 		command string
 		before  map[string]string
-		after   map[string]string // where its files are then
+		after   map[string]string // for each file after the run, its name before
 		code    int
 		says    []string
 	}{
@@ -114,8 +114,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestKeptBeside: a run's counterexample that shows something else than an earlier one is written beside it, and one that
-// shows the same in its place.
+// TestKeptBeside checks where a run writes its counterexample. It replaces an earlier file with the same violation. If
+// the earlier file shows another violation, it gets a name of its own.
 func TestKeptBeside(t *testing.T) {
 	t.Parallel()
 	const name = "locked-is-success.mutual-exclusion"

@@ -28,13 +28,14 @@ import (
 	"github.com/lockproof/lockproof/internal/waittest"
 )
 
-// asCommand is the environment variable that makes this test binary the command.
+// asCommand is an environment variable that makes this test binary the program lockproof.
 const asCommand = "LOCKPROOF_TEST_AS_COMMAND"
 
-// handsOver is its value that makes it the command that hands campaigns and real servers over.
+// handsOver is the value of asCommand for a lockproof without campaigns and drivers, which runs other programs for
+// them.
 const handsOver = "hands over"
 
-// beginsHungUp has the command be told again and again that its terminal is gone.
+// beginsHungUp is an environment variable that makes this test binary send itself SIGHUP again and again.
 const beginsHungUp = "LOCKPROOF_TEST_HUNG_UP"
 
 func TestMain(m *testing.M) {
@@ -52,7 +53,7 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv(beginsHungUp) != "" {
 		if !signal.Ignored(syscall.SIGHUP) {
-			signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // so that those that come too early or late end nothing
+			signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // ignores signals before and after the run
 		}
 		go func() {
 			for range time.Tick(20 * time.Millisecond) {
@@ -73,7 +74,8 @@ func TestMain(m *testing.M) {
 	Main(campaigns, finders, containers)
 }
 
-// declared is what a run has made on the broker behind a proxy, and kills it once that is so much.
+// declared records the queues and exchanges that a run declares through a proxy. When the number of declarations
+// reaches fatal, it kills the run.
 type declared struct {
 	mu    sync.Mutex
 	names map[[2]string]bool
@@ -93,7 +95,7 @@ func (d *declared) note(queue, exchange string) {
 	}
 }
 
-// listen gives the URL of a proxy before a real broker that notes what is declared there.
+// listen starts a proxy in front of a real broker and returns its URL. The proxy records declarations.
 func (d *declared) listen(t *testing.T, url string) string {
 	t.Helper()
 	proxy, err := wire.ProxyTo(url)
@@ -113,8 +115,8 @@ func (d *declared) listen(t *testing.T, url string) string {
 	return through
 }
 
-// killed runs a command on a real broker until it has declared so many things, and kills it then; it returns what they
-// were.
+// killed runs a command on a real broker and kills it after the given number of declarations. It returns the declared
+// queues and exchanges.
 func killed(t *testing.T, url string, fatal int, args ...string) map[[2]string]bool {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
@@ -129,7 +131,7 @@ func killed(t *testing.T, url string, fatal int, args ...string) map[[2]string]b
 	return d.names
 }
 
-// left are the things that are still there.
+// left returns those queues and exchanges that still exist on the broker.
 func left(t *testing.T, url string, names map[[2]string]bool) (there []string) {
 	t.Helper()
 	conn, err := amqp091.Dial(url)
@@ -156,16 +158,18 @@ func left(t *testing.T, url string, names map[[2]string]bool) (there []string) {
 	return there
 }
 
-// tries is how many runs there may be before all is tidied up: others on the same broker may be about to do the same.
+// tries is the maximum number of runs until everything is deleted. Other runs on the same broker may be deleting the
+// same data.
 const tries = 20
 
-// TestKilledRunsAreTidiedUp: whenever a run is killed, the next one on the same broker leaves nothing of it.
+// TestKilledRunsAreTidiedUp kills runs at different moments. The next run on the same broker must delete what they
+// left.
 func TestKilledRunsAreTidiedUp(t *testing.T) {
 	t.Parallel()
 	url := rabbitmqtest.URL(t)
 	type kill struct {
 		args  []string
-		fatal []int // declarations after which it is killed
+		fatal []int // numbers of declarations after which the run is killed
 	}
 	runs := []kill{{[]string{"prove", "--rounds", "1000000"}, []int{2, 12}}}
 	if !testing.Short() {
@@ -184,7 +188,7 @@ func TestKilledRunsAreTidiedUp(t *testing.T) {
 	}
 }
 
-// tidyUp runs something on a broker that others have been killed on, and demands that nothing of theirs is left.
+// tidyUp runs lockproof on a broker on which other runs were killed. It checks that nothing of them is left.
 func tidyUp(t *testing.T, url string, names map[[2]string]bool) {
 	t.Helper()
 	var there []string
@@ -200,8 +204,8 @@ func tidyUp(t *testing.T, url string, names map[[2]string]bool) {
 	t.Errorf("%d things are left: %s", len(there), strings.Join(there, ", "))
 }
 
-// TestFilesOnStandardOutput: a file that is our own standard output is written between what is printed there, and takes
-// nothing of it away.
+// TestFilesOnStandardOutput writes a report file to /dev/stdout. Neither the file nor the printed report may overwrite
+// the other.
 func TestFilesOnStandardOutput(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "both")
 	f, err := os.Create(path)
@@ -225,10 +229,10 @@ func TestFilesOnStandardOutput(t *testing.T) {
 	}
 }
 
-// underNohup says that the tests were started so. Later nobody can tell, once something was notified of the signal.
+// underNohup says that the tests run under nohup. It must be determined before anything registers for SIGHUP.
 var underNohup = signal.Ignored(syscall.SIGHUP)
 
-// TestHangUp: the end of the terminal ends a run as an interrupt does, unless it was started not to mind.
+// TestHangUp checks that the end of the terminal interrupts a run, unless the run was started under nohup.
 func TestHangUp(t *testing.T) {
 	if underNohup {
 		t.Skip("NOT TESTED: the tests themselves run under nohup")
@@ -248,7 +252,7 @@ func TestHangUp(t *testing.T) {
 	}
 }
 
-// TestInterruptedHandOver: an interrupt that comes before another program carries out the command line is not lost to it.
+// TestInterruptedHandOver checks that an interrupt which arrives before another program takes over is not lost.
 func TestInterruptedHandOver(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "lockproof-nothing"), []byte("#!/bin/sh\necho it was started; exit 1\n"), 0o755); err != nil {

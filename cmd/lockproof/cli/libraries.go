@@ -18,7 +18,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 )
 
-// librariesFlags say which libraries to judge, and how.
+// librariesFlags are the flags of `libraries`.
 type librariesFlags struct {
 	libraries.Config
 	catalogue, out string
@@ -112,7 +112,8 @@ func (f *librariesFlags) judge(c *cobra.Command, chosen []libraries.Library) (ro
 	return rows, all(lost...)
 }
 
-// verdictOn is the error with which the command ends: for unknown violations, or for libraries that could not be judged.
+// verdictOn returns the error with which the command ends: for unknown violations, or for libraries that could not be
+// judged.
 func verdictOn(rows []libraries.Row) error {
 	var errs []error
 	for i := range rows {

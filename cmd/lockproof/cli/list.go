@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// list is something that can be listed.
+// list is a list that the command `list` can print.
 type list struct {
 	name  string
 	write func(io.Writer) error
@@ -57,10 +57,11 @@ properties that they are judged by; and the options with the values that they ma
 	}
 }
 
-// narrowest is the minimum width of a column of sentences. If there is no room, the sentences get lines of their own.
+// narrowest is the minimum width of a column of sentences. If a line has less room, the sentences get lines of their
+// own.
 const narrowest = 36
 
-// writeTable writes rows. The last cell of a row is wrapped if necessary.
+// writeTable writes rows in columns. The last cell of a row is wrapped if necessary.
 func writeTable(w io.Writer, rows [][]string) error {
 	var t style.Table
 	for _, row := range rows {
@@ -124,7 +125,7 @@ func listProperties(w io.Writer) error {
 	return writeTable(w, rows)
 }
 
-// widestValues is the maximum number of characters of an option's values in a separate column.
+// widestValues is the maximum length of an option's values, in characters, for a column of their own.
 const widestValues = 36
 
 func listOptions(w io.Writer) error {
@@ -138,7 +139,7 @@ func listOptions(w io.Writer) error {
 		rows := [][]string{{"option", "default", "values", ""}}
 		for _, o := range b.Defaults.Table() {
 			values, doc := o.Values, o.Doc
-			if len(values) > widestValues { // long lists are better in the sentence, which is wrapped
+			if len(values) > widestValues { // longer lists go into the sentence, which is wrapped
 				values, doc = "", doc+": "+strings.ReplaceAll(values, "|", ", ")
 			}
 			rows = append(rows, []string{o.Name, b.Defaults.Value(o.Name), values, doc})

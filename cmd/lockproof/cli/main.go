@@ -23,19 +23,20 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// Main runs the command line of this process, and exits. runner runs campaigns, found finds real servers besides RabbitMQ,
-// and starter starts servers in containers. A program that lacks one of them hands the command line to the program that has
-// it.
+// Main runs the command line of this process, and exits. runner runs campaigns, found finds real servers besides
+// RabbitMQ, and starter starts servers in containers. If one of them is missing, a command that needs it runs another
+// program of lockproof.
 func Main(runner campaign.Runner, found servers.Finders, starter container.Starter) {
 	campaigns, finders, containers = runner, found, starter
 	boundWorkers(runtime.NumCPU())
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// perProcessor is the maximum number of workers per processor, by GOMAXPROCS: more only cost memory.
+// perProcessor is the maximum number of workers per processor that GOMAXPROCS may set. More workers would only cost
+// memory.
 const perProcessor = 16
 
-// boundWorkers lowers a GOMAXPROCS that is too large, as it is the number of workers.
+// boundWorkers lowers a GOMAXPROCS that is too large, because it is the default number of workers.
 func boundWorkers(processors int) {
 	if asked, most := runtime.GOMAXPROCS(0), perProcessor*processors; asked > most {
 		runtime.GOMAXPROCS(most)
@@ -43,8 +44,7 @@ func boundWorkers(processors int) {
 	}
 }
 
-// campaigns runs campaigns; nil if only another program can. finders find real servers; some are missing if only another
-// program has them.
+// campaigns runs campaigns; nil if this program cannot. finders find real servers; some may be missing in this program.
 var (
 	campaigns campaign.Runner
 	finders   servers.Finders
@@ -69,7 +69,7 @@ func run(args []string, out, errs io.Writer) int {
 	return exitCode(err, ctx.Err() != nil)
 }
 
-// guarded is a writer that prevents a CI service from taking printed lines for commands.
+// guarded returns a writer that prevents a CI service from taking printed lines for commands.
 func guarded(w io.Writer) io.Writer {
 	if ciguard.Needed() {
 		return ciguard.NewWriter(w)
@@ -77,12 +77,13 @@ func guarded(w io.Writer) io.Writer {
 	return w
 }
 
-// ending contains the functions to call when a command has ended.
+// ending contains functions to call when a command has ended.
 type ending []func() error
 
 type endingKey struct{}
 
-// atEnd registers a function to be called when the command has ended. Its error is reported with the others.
+// atEnd registers a function to be called when the command has ended. Its error is reported together with the
+// command's.
 func atEnd(c *cobra.Command, do func() error) {
 	end := c.Context().Value(endingKey{}).(*ending)
 	*end = append(*end, do)
@@ -96,17 +97,17 @@ func (e ending) close() error {
 	return all(errs...)
 }
 
-// interruptible is a context that the first interrupt ends, so that the run ends in good order. The second interrupt ends
-// the program at once. If it comes no later than the time together after the first, it counts as the same interrupt, since
-// timeout(1) signals its child, and then the child's group. The end of the terminal is an interrupt, too, unless nohup is used. If a reader such as head
-// is gone, writing fails, and the program continues: there may be files left to write.
+// interruptible returns a context that the first interrupt ends, so that the run can write its results. A second
+// interrupt ends the program at once. An interrupt within the time together counts as the first one, because timeout(1)
+// signals its child and then the child's group. The end of the terminal is an interrupt as well, unless nohup is used.
+// If a reader such as head has gone, writing fails, but the program continues, because it may have files to write.
 func interruptible(together time.Duration) (context.Context, func()) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
 		signals = append(signals, syscall.SIGHUP)
 	}
 	asked, stop := signal.NotifyContext(context.Background(), signals...)
-	ctx, cancel := context.WithCancel(context.Background()) // the cause is canceled, whatever the signal is
+	ctx, cancel := context.WithCancel(context.Background()) // its error is context.Canceled for every signal
 	gone := make(chan os.Signal, 1)
 	signal.Notify(gone, syscall.SIGPIPE)
 	said := make(chan struct{})
@@ -131,10 +132,10 @@ func interruptible(together time.Duration) (context.Context, func()) {
 	}
 }
 
-// together is the time within which a second interrupt counts as the same.
+// together is the time within which a second interrupt counts as the first one.
 const together = 500 * time.Millisecond
 
-// patience is the time after which an interrupted run explains why it has not ended.
+// patience is the time after which an interrupted run explains why it has not ended yet.
 const patience = time.Second
 
 func rootCommand() *cobra.Command {
@@ -186,7 +187,7 @@ says how.`,
 	return root
 }
 
-// prepare runs before every command: it reads flags from the file of flags, refuses invalid flags, and checks that outputs
+// prepare runs before every command. It applies the file of flags, refuses invalid flags, and checks that output files
 // can be written.
 func prepare(c *cobra.Command, args []string) error {
 	if err := configure(c, args); err != nil {
@@ -209,7 +210,7 @@ func prepare(c *cobra.Command, args []string) error {
 	return tryOutputs(c)
 }
 
-// addCompletion adds cobra's command completion, with our texts.
+// addCompletion adds cobra's command `completion`, with texts in lockproof's style.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCommandLines: the exit code of command lines, and what they print. An error is one line: what, where, what was
-// expected.
+// TestCommandLines checks the exit codes and the output of command lines. An error must be one line: what is wrong,
+// where, and what was expected.
 func TestCommandLines(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -33,7 +33,7 @@ func TestCommandLines(t *testing.T) {
 	for _, test := range []struct {
 		args string
 		code int
-		says string // in standard output, or in the one line of standard error
+		says string // part of standard output, or of the one line on standard error
 	}{
 		{"version", exitHolds, "lockproof 0."},
 		{"list properties", exitHolds, "mutual-exclusion"},

@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// meant is the name that is most similar to a word, "" if none is similar.
+// meant returns the name that is most similar to a word; "" if none is similar.
 func meant(word string, names []string) string {
 	best, nearest := "", min(len(word)/3, 3)+1
 	for _, name := range names {
@@ -24,7 +24,7 @@ func meant(word string, names []string) string {
 			best, nearest = name, d
 		}
 	}
-	if best == "" && len(word) >= 3 { // or a prefix of a name
+	if best == "" && len(word) >= 3 { // a prefix of a name counts as similar
 		if i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, word) }); i >= 0 {
 			best = names[i]
 		}
@@ -32,7 +32,8 @@ func meant(word string, names []string) string {
 	return best
 }
 
-// distance is the number of edits between two words: insertions, deletions, changes, and exchanges of neighbouring letters.
+// distance is the number of edits from one word to another: insertions, deletions, changes, and exchanges of
+// neighbouring letters.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	before, last, next := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)
@@ -56,7 +57,7 @@ func distance(a, b string) int {
 	return last[len(t)]
 }
 
-// didYouMean is the hint for a word that is similar to a name, "" for any other word.
+// didYouMean returns a hint such as "; did you mean prove?" if a word is similar to one of names, and otherwise "".
 func didYouMean(word string, names []string) string {
 	if name := meant(word, names); name != "" {
 		return fmt.Sprintf("; did you mean %s?", name)
@@ -64,18 +65,18 @@ func didYouMean(word string, names []string) string {
 	return ""
 }
 
-// quoted is the first quoted word in an error: the unknown name.
+// quoted returns the first quoted word in an error, which is the unknown name.
 func quoted(err error) string {
 	_, text, _ := strings.Cut(err.Error(), `"`)
 	text, found := strconv.QuotedPrefix(`"` + text)
 	if found != nil {
 		return ""
 	}
-	word, _ := strconv.Unquote(text) // QuotedPrefix has checked it
+	word, _ := strconv.Unquote(text) // strconv.QuotedPrefix has checked the text
 	return word
 }
 
-// unknownCommand is the error for an unknown command.
+// unknownCommand returns the error for an unknown command.
 func unknownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -92,7 +93,7 @@ func unknownCommand(c *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q for %q%s", args[0], c.CommandPath(), didYouMean(args[0], names))
 }
 
-// nameArguments makes the errors of commands name the missing or surplus argument, as the usage line does.
+// nameArguments makes errors name the missing or surplus argument of a command as the usage line does.
 func nameArguments(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		nameArguments(sub)
@@ -119,7 +120,8 @@ func nameArguments(c *cobra.Command) {
 	}
 }
 
-// unknownFlag improves an error about flags: it suggests a flag for an unknown one, and says which number was expected.
+// unknownFlag improves cobra's error about a flag. It suggests a flag for an unknown one, and says which number was
+// expected.
 func unknownFlag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -161,7 +163,7 @@ func optionNames() (names []string) {
 	return names
 }
 
-// completeTargets completes the name of a target.
+// completeTargets completes the name of a target in the shell.
 func completeTargets(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -169,12 +171,12 @@ func completeTargets(_ *cobra.Command, args []string, _ string) ([]string, cobra
 	return targetNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeSeveralTargets completes the names of several targets.
+// completeSeveralTargets completes the names of several targets in the shell.
 func completeSeveralTargets(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return targetNames(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeNames completes values of a command's flags that are names.
+// completeNames makes the shell complete values of flags that are names.
 func completeNames(cmd *cobra.Command) {
 	for flag, names := range map[string]func() []string{"property": propertyNames, "require": propertyNames, "option": optionNames, "server": gated.Kinds} {
 		if cmd.Flags().Lookup(flag) == nil {
@@ -184,7 +186,7 @@ func completeNames(cmd *cobra.Command) {
 			return names(), cobra.ShellCompDirectiveNoFileComp
 		})
 		if err != nil {
-			panic(err) // the flag was registered before
+			panic(err) // cannot happen: the flag exists
 		}
 	}
 }

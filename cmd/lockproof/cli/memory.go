@@ -10,16 +10,17 @@ import (
 // mostMemory is the default maximum memory of a search, in MiB.
 const mostMemory = 8192
 
-// overhead is the memory of the program in addition to a search, in MiB.
+// overhead is the memory that the program needs besides a search, in MiB.
 const overhead = 256
 
-// searchMemory is the memory for a search, in MiB, if the process may have system bytes. The rest is for garbage, and for
-// tables that grow.
+// searchMemory returns the memory for a search, in MiB. system is the memory that the process may have, in bytes. Half
+// of it is reserved for garbage and for tables that grow.
 func searchMemory(system int64) int {
 	return int(max(1, min(mostMemory, (system>>20-overhead)/2)))
 }
 
-// fitMemory makes a search end, and write its checkpoint, before the system ends it.
+// fitMemory limits the memory of a search, so that it ends and writes its checkpoint before the system kills the
+// process.
 func (f *exploreFlags) fitMemory(c *cobra.Command, system int64) error {
 	fits := searchMemory(system)
 	if !c.Flags().Changed("memory") {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemMemory is the maximum memory of this process in bytes: by the machine, by ulimit, and by the container's limit. If
-// the system reports no limit, it is the largest number.
+// systemMemory returns the maximum memory of this process in bytes, limited by the machine, by ulimit, and by the
+// container. Without a limit it returns the largest int64.
 func systemMemory() int64 {
 	least := int64(math.MaxInt64)
 	var limit unix.Rlimit
@@ -29,20 +29,21 @@ func systemMemory() int64 {
 		if err != nil {
 			continue
 		}
-		if n, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64); err == nil && n > 0 { // otherwise it is max
+		if n, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64); err == nil && n > 0 { // "max": no limit
 			least = min(least, n)
 		}
 	}
 	return least
 }
 
-// addresses is the size of the address space that the process has from its beginning, which counts for ulimit -v as well.
+// addresses returns the size of the address space that the process has reserved from its start, in bytes. ulimit -v
+// counts it as well.
 func addresses() (bytes int64) {
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		return 0
 	}
 	pages, _, _ := strings.Cut(string(data), " ")
-	n, _ := strconv.ParseInt(pages, 10, 64) // 0 if it is not a number
+	n, _ := strconv.ParseInt(pages, 10, 64) // 0 if the text is not a number
 	return n * int64(os.Getpagesize())
 }

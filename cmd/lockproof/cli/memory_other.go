@@ -4,5 +4,5 @@ package cli
 
 import "math"
 
-// systemMemory is the maximum memory of this process in bytes, if the system reports it.
+// systemMemory returns the largest int64, because the memory limit of this system is unknown.
 func systemMemory() int64 { return math.MaxInt64 }

@@ -54,8 +54,8 @@ func killAll(c *cobra.Command, names []string, seed uint64, limit int) error {
 	return printKilled(c, all, len(mutants), seed, limit)
 }
 
-// printKilled prints the results of all mutants that were run, out of the given total, and returns the error with which the
-// run ends.
+// printKilled prints the results of the mutants that were run, and returns the error with which the command ends. of is
+// the number of mutants that should have run.
 func printKilled(c *cobra.Command, all []*sample.Killed, of int, seed uint64, limit int) error {
 	killed := tellKilled(c.OutOrStdout(), all, of, seed, limit)
 	switch {
@@ -67,8 +67,8 @@ func printKilled(c *cobra.Command, all []*sample.Killed, of int, seed uint64, li
 	return nil
 }
 
-// tellKilled writes the results of all mutants that were run, out of the given total, and returns the number of those that
-// were killed.
+// tellKilled writes the results of the mutants that were run, and returns the number of those that were found. of is
+// the number of mutants that should have run.
 func tellKilled(out io.Writer, all []*sample.Killed, of int, seed uint64, limit int) (killed int) {
 	rows := [][]string{{"  mutant", "breaks", "scenarios", "steps", "also seen broken"}}
 	for _, k := range all {
@@ -77,13 +77,13 @@ func tellKilled(out io.Writer, all []*sample.Killed, of int, seed uint64, limit 
 		}
 		rows = append(rows, killedRow(k))
 	}
-	_ = writeTable(out, rows) // errors of printing are not reported here
+	_ = writeTable(out, rows) // errors of printing are ignored
 	text := fmt.Sprintf("%d mutants: %d killed by the property they break, seed %d, at most %d scenarios each", of, killed, seed, limit)
 	fmt.Fprintf(out, "\n%s\n", strings.Join(style.Wrap(text, outputStyle().Columns()), "\n"))
 	return killed
 }
 
-// chosen are the mutants with the given names, or all.
+// chosen returns the mutants with the given names, or all mutants if there are no names.
 func chosen(names []string) ([]*lock.Target, error) {
 	if len(names) == 0 {
 		return engine.Mutants(), nil

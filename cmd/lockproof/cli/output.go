@@ -26,7 +26,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// outputFlags say what to write in addition to the printed report.
+// outputFlags say what to write besides the printed report.
 type outputFlags struct {
 	json    bool
 	junit   string
@@ -37,16 +37,16 @@ type outputFlags struct {
 	out     string
 	// command is the command that has these flags.
 	command *cobra.Command
-	// require is the value of --require. required is its properties among those that are judged.
+	// require is the value of --require. required contains those of its properties that are judged.
 	require  properties
 	required property.Set
-	// least is the minimum number of executions; 0 is none.
+	// least is the minimum number of executions, by --least; 0 means no minimum.
 	least int
-	// earlier is the result of repeating the counterexamples of earlier runs, if the run has done that.
+	// earlier is the result of repeating stored counterexamples of earlier runs; nil if the run has not repeated any.
 	earlier *kept.Earlier
-	// names are the names of the run's counterexamples.
+	// names chooses the file names of the run's counterexamples.
 	names kept.Names
-	// findings are the project's known findings, once they were read.
+	// findings are the project's known findings; nil until they have been read.
 	findings known.Findings
 }
 
@@ -56,7 +56,7 @@ func (f *outputFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.out, "out", "counterexamples", "the `DIRECTORY` of counterexamples and recorded histories; prove begins with those of earlier runs, and moves to its folder passed those that pass now")
 }
 
-// registerReport registers the flags of a run that writes no counterexamples.
+// registerReport registers the flags for a command that writes a report, but no counterexamples.
 func (f *outputFlags) registerReport(cmd *cobra.Command) {
 	f.command = cmd
 	flags := cmd.Flags()
@@ -69,7 +69,7 @@ func (f *outputFlags) registerReport(cmd *cobra.Command) {
 	flags.Var(orAll{&f.require}, "require", "a run in which one of these properties is not judged is inconclusive; or all")
 }
 
-// demand evaluates --require. judged are the properties that a run with that lock type judges.
+// demand evaluates --require. judged are the properties that the run judges, and kind is its lock type.
 func (f *outputFlags) demand(judged property.Set, kind lock.Kind) (err error) {
 	f.required, err = f.require.required(judged, kind)
 	return err
@@ -78,11 +78,13 @@ func (f *outputFlags) demand(judged property.Set, kind lock.Kind) (err error) {
 // outputs are the flags that name a file to be written.
 var outputs = []string{"junit", "html", "summary", "sarif", "markdown", "tables", "graph", "checkpoint", "jsonl"}
 
-// within is the annotation of a flag that a file of flags has set: the folder that must contain the flag's files.
+// within is the key of an annotation of flags that the file of flags has set. Its value is the folder that must contain
+// the flag's output.
 const within = "within"
 
-// placeOf is the place of a file or folder that a flag names. A place that the user typed may be anywhere. A place from a
-// file of flags must be in the file's folder, and a default place in the current folder.
+// placeOf returns the path of the file or folder that a flag names, and the folder that must contain it. A typed path
+// may be anywhere. A path from a file of flags must be inside that file's folder, and a default path inside the current
+// folder.
 func placeOf(flag *pflag.Flag) outfile.Place {
 	p := outfile.Place{Path: flag.Value.String()}
 	if folder := flag.Annotations[within]; len(folder) > 0 {
@@ -93,13 +95,13 @@ func placeOf(flag *pflag.Flag) outfile.Place {
 	return p
 }
 
-// inFolder is the place of a file whose name we choose, in the folder that a flag names.
+// inFolder returns the path of a file in the folder that a flag names. lockproof has chosen the file's name.
 func inFolder(flag *pflag.Flag, name string) outfile.Place {
 	folder := placeOf(flag)
 	return outfile.Place{Path: filepath.Join(folder.Path, name), Folder: cmp.Or(folder.Folder, folder.Path)}
 }
 
-// tryOutputs checks that a command's files can be written, before the run.
+// tryOutputs checks before the run that a command's output files can be written.
 func tryOutputs(c *cobra.Command) error {
 	for _, name := range outputs {
 		if flag := c.Flags().Lookup(name); flag != nil && flag.Value.String() != "" {
@@ -116,8 +118,8 @@ func tryOutputs(c *cobra.Command) error {
 	return nil
 }
 
-// write writes the result of a run, counterexamples first, so that they are stored whatever happens next. The error says how
-// the run ended, and what could not be written; also are further errors.
+// write writes the result of a run. It writes counterexamples first, so that later errors cannot lose them. The error
+// says how the run ended and what could not be written, and includes also.
 func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error) error {
 	res.Report.Required, res.Report.Least, res.Report.Command, res.Report.At = f.required, f.least, commandLine(), time.Now()
 	findings, unread := f.known()
@@ -133,12 +135,12 @@ func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error)
 	return all(append(also, ended(res.Report), unsaved, unprinted, f.files(c, res))...)
 }
 
-// save writes the counterexamples, and adds to the report the commands that show them.
+// save writes the counterexamples, and adds to the report the commands that replay them.
 func (f *outputFlags) save(res *engine.Result) error {
 	var errs []error
 	for _, ce := range res.Counterexamples("") {
 		found := res.Report.Result(ce.Property).Violation
-		if found.Earlier { // its file exists
+		if found.Earlier { // the counterexample has a file already
 			continue
 		}
 		path, err := f.keep(ce)
@@ -151,8 +153,8 @@ func (f *outputFlags) save(res *engine.Result) error {
 	return all(errs...)
 }
 
-// replaying is the command that shows a counterexample. If the target is a program, its command is the one that was just
-// typed.
+// replaying returns the command line that replays a counterexample. It contains --run-exec for a program, because the
+// user has just run that program.
 func replaying(ce *histories.Counterexample, path string) string {
 	if ce.Exec != "" {
 		return "lockproof replay --run-exec " + quote(path)
@@ -160,13 +162,15 @@ func replaying(ce *histories.Counterexample, path string) string {
 	return "lockproof replay " + quote(path)
 }
 
-// bounds are the flags that distinguish the runs of one target by what may happen in them.
+// bounds are the flags that bound the executions of a run. They are part of the names of counterexample files, so that
+// runs with different bounds have different files.
 var bounds = []string{
 	"clients", "admins", "slots", "start", "most-slots", "rounds", "calls", "admin-calls", "lock",
 	"crashes", "crash-share", "drops", "channel-errors", "lost", "lapses", "restarts", "clocks", "late", "strict", "servers",
 }
 
-// name is the file name of a property's counterexample. It depends on the target, its options, and the given bounds.
+// name returns the file name for a property's counterexample. It depends on the target, its options, and the given
+// flags in bounds.
 func (f *outputFlags) name(p property.Property, target string, options []string) string {
 	named := slices.Clone(options)
 	for _, name := range bounds {
@@ -177,7 +181,7 @@ func (f *outputFlags) name(p property.Property, target string, options []string)
 	return histories.FileName(p, target, named...)
 }
 
-// known are the project's known findings, for a command that finds violations.
+// known returns the project's known findings, for commands that find violations.
 func (f *outputFlags) known() (_ known.Findings, err error) {
 	if f.findings != nil || !slices.Contains(judging, f.command.Name()) {
 		return f.findings, nil
@@ -186,12 +190,12 @@ func (f *outputFlags) known() (_ known.Findings, err error) {
 	return f.findings, err
 }
 
-// folder is the folder of counterexamples.
+// folder is the folder in which counterexamples are stored.
 func (f *outputFlags) folder() kept.Folder {
 	return kept.Folder{At: placeOf(f.command.Flags().Lookup("out"))}
 }
 
-// keep writes a counterexample to the folder of the run's counterexamples.
+// keep stores a counterexample at the end of the run.
 func (f *outputFlags) keep(ce *histories.Counterexample) (path string, err error) {
 	name, err := f.names.AtLast(f.folder(), ce, f.name(ce.Property, ce.Scenario.Target, ce.Origin.Options))
 	if err != nil {
@@ -200,8 +204,8 @@ func (f *outputFlags) keep(ce *histories.Counterexample) (path string, err error
 	return f.saveAs(ce, name)
 }
 
-// found writes a counterexample that a run has just found, so that it is stored however the run ends, unless a file of an
-// earlier run has its name. If it can't be written now, it is written again at the end, and the error is reported then.
+// found stores a counterexample as soon as the run has found it, unless an earlier run's file has its name. Errors are
+// ignored here, because the counterexample is written again at the end.
 func (f *outputFlags) found(ce *histories.Counterexample) {
 	if name := f.names.Now(f.folder(), ce, f.name(ce.Property, ce.Scenario.Target, ce.Origin.Options)); name != "" {
 		_, _ = f.saveAs(ce, name)
@@ -214,7 +218,7 @@ func (f *outputFlags) saveAs(ce *histories.Counterexample, name string) (path st
 	return saveIn(f.command.Flags().Lookup("out"), name, ce)
 }
 
-// saveIn writes a counterexample to the folder that a flag names.
+// saveIn writes a counterexample to a file in the folder that a flag names.
 func saveIn(flag *pflag.Flag, name string, ce *histories.Counterexample) (path string, err error) {
 	at := inFolder(flag, name)
 	if err := placeOf(flag).Make(); err != nil {
@@ -232,8 +236,8 @@ func (f *outputFlags) files(c *cobra.Command, res *engine.Result) error {
 	)
 }
 
-// source is the file in which findings are located: the first file that the command of --exec names or, for a Go program
-// beside its source, the source.
+// source returns the source file to which findings refer: the first file that the command of --exec names. If FILE.go
+// exists beside a program FILE, it is FILE.go.
 func (f *outputFlags) source() string {
 	flag := f.command.Flags().Lookup("exec")
 	if flag == nil {
@@ -250,7 +254,8 @@ func (f *outputFlags) source() string {
 	return ""
 }
 
-// summarize appends to the summary: if a command has several runs, their summaries follow each other.
+// summarize appends the report to the file of --summary. If a command has several runs, their reports follow each
+// other.
 func (f *outputFlags) summarize(r *report.Report) error {
 	if f.summary == "" {
 		return nil
@@ -262,7 +267,7 @@ func (f *outputFlags) summarize(r *report.Report) error {
 	return nil
 }
 
-// writeFile writes the file that a flag names, if there is one.
+// writeFile writes the file that a flag names, if the flag is set.
 func writeFile(c *cobra.Command, name string, write func(io.Writer) error) error {
 	flag := c.Flags().Lookup(name)
 	if flag.Value.String() == "" {
@@ -281,8 +286,8 @@ func (f *outputFlags) print(w io.Writer, r *report.Report) error {
 	return report.WriteCard(w, r, outputStyle())
 }
 
-// commandLine is the command line, for the record of a counterexample, in a form for a shell. Passwords are removed: an
-// address from an environment variable is replaced by the variable, and in any other the password is replaced by ***.
+// commandLine returns the command line for a shell, without passwords, to be stored in counterexamples. An address that
+// equals an environment variable is replaced by the variable; in any other address the password is replaced by ***.
 func commandLine() string {
 	words, last := []string{"lockproof"}, ""
 	for _, arg := range os.Args[1:] {
@@ -292,11 +297,11 @@ func commandLine() string {
 	return strings.Join(words, " ")
 }
 
-// addressVariables are the environment variables with addresses of servers.
+// addressVariables are environment variables with addresses of servers.
 var addressVariables = []string{"LOCKPROOF_AMQP_URL", "LOCKPROOF_REDIS_URL", "LOCKPROOF_MYSQL_URL", "LOCKPROOF_POSTGRES_URL", "CONSUL_HTTP_ADDR"}
 
-// withoutSecret is a word of a command line in a form for a shell, without its password. before is the word before it, which
-// may name it.
+// withoutSecret quotes a word of the command line for a shell, with its password replaced. before is the preceding
+// word, for example --password.
 func withoutSecret(before, word string) string {
 	head, value, assigned := strings.Cut(word, "=")
 	if !assigned || !strings.HasPrefix(head, "--") {
@@ -326,7 +331,7 @@ func quote(word string) string {
 	return word
 }
 
-// pairs are options as name=value.
+// pairs splits options of the form name=value.
 func pairs(options []string) ([][2]string, error) {
 	var out [][2]string
 	for _, o := range options {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestQuote: a word that is printed in a command is that word again once a shell has read it.
+// TestQuote checks that a shell reads a quoted word as the original word.
 func TestQuote(t *testing.T) {
 	words := []string{
 		"", "plain", "-o", "retries=0", "a b", "it's", `"$HOME" \n`, "*?[x]{a,b}~", "a;b|c&d<e>f(g)", "#!`id`", "tab\tline\nend", "\x1b[31m", "^a%b", "ärger",
@@ -22,7 +22,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-// TestFilesOfRuns: counterexamples of other options are in other files.
+// TestFilesOfRuns checks that runs with different options write their counterexamples to different files.
 func TestFilesOfRuns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

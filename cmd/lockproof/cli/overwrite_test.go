@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
-// TestInputsStay: no command overwrites a file that the command line names for something else, by whatever links.
+// TestInputsStay checks that no command overwrites a file that the command line names as an input, even through links.
 func TestInputsStay(t *testing.T) {
 	recorded, err := os.ReadFile("../../../testdata/counterexamples/verify-twice.cheap-verify.json")
 	if err != nil {
@@ -54,7 +54,8 @@ func TestInputsStay(t *testing.T) {
 	}
 }
 
-// TestProgramsAreAsked: a program that only a file names is not run where nobody can be asked, until that is typed.
+// TestProgramsAreAsked checks that a program which only a file names is not run without a terminal, unless the command
+// line permits it.
 func TestProgramsAreAsked(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	dir := t.TempDir()
@@ -91,7 +92,7 @@ func TestProgramsAreAsked(t *testing.T) {
 	}
 }
 
-// TestConfigStaysInside: a file of flags has files written in its own folder only, by whatever links.
+// TestConfigStaysInside checks that a file of flags can name output files in its own folder only, even through links.
 func TestConfigStaysInside(t *testing.T) {
 	outside := t.TempDir()
 	dir := filepath.Join(t.TempDir(), "clone")
@@ -128,8 +129,8 @@ func TestConfigStaysInside(t *testing.T) {
 	}
 }
 
-// TestFormsStay: an output replaces files of its own form only, so that an input stays which no word of the command
-// line names. A run may write over what the last one has written.
+// TestFormsStay checks that an output overwrites only a file of the same kind, so that other files are safe. A run may
+// overwrite the output of the last run.
 func TestFormsStay(t *testing.T) {
 	t.Chdir(t.TempDir())
 	files := map[string]string{
@@ -155,7 +156,7 @@ func TestFormsStay(t *testing.T) {
 			}
 		}
 	}
-	if err := os.WriteFile("page.html", nil, 0o644); err != nil { // as mktemp makes one
+	if err := os.WriteFile("page.html", nil, 0o644); err != nil { // an empty file, as mktemp creates
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -171,8 +172,8 @@ func TestFormsStay(t *testing.T) {
 	}
 }
 
-// TestFoldersStay: where a folder has a link of a name that lockproof chooses, or that its file of flags names, nothing is written at
-// the link's end.
+// TestFoldersStay checks folders and files whose names come from lockproof or from a file of flags. If such a name is a
+// link, nothing may be written to the link's target.
 func TestFoldersStay(t *testing.T) {
 	outside, dir := t.TempDir(), filepath.Join(t.TempDir(), "clone")
 	for _, path := range []string{filepath.Join(dir, "sub"), filepath.Join(outside, "deep")} {
@@ -217,7 +218,7 @@ func TestFoldersStay(t *testing.T) {
 	if _, err := os.Stat(configFile); err == nil {
 		t.Error("init wrote some of its files, and not all")
 	}
-	var out bytes.Buffer // what the user types may be a link
+	var out bytes.Buffer // a path that the user types may be a link
 	if code := run(strings.Fields("prove locked-is-success --scenarios 300 --out counterexamples"), &out, &out); code != exitViolated {
 		t.Errorf("exit code %d: %s", code, out.String())
 	}

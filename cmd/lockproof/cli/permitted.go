@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// permitOnce asks, on a terminal, before a program that a file names is run for the first time, and remembers the answer
-// yes. If there is no terminal, it returns an error that says what to type instead.
+// permitOnce asks the user, on a terminal, before a program that a file names runs for the first time. It remembers the
+// answer yes. Without a terminal it returns an error that says what to type instead.
 func permitOnce(c *cobra.Command, file, command, typed string) error {
 	if permitted(file, command) {
 		return nil
@@ -35,8 +35,8 @@ func permitOnce(c *cobra.Command, file, command, typed string) error {
 	return nil
 }
 
-// permission is the file that remembers the permission to run a program of a file of flags. It depends on the place of the
-// file of flags and on the command.
+// permission returns the path of the file that remembers a permission to run a program. The path depends on the file of
+// flags and on the command.
 func permission(file, command string) (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -59,7 +59,7 @@ func permitted(file, command string) bool {
 	return err == nil
 }
 
-// permitLater remembers the permission to run the program. If that can't be written, the next run asks again.
+// permitLater remembers the permission to run a program. If it cannot be stored, the next run asks again.
 func permitLater(file, command string) {
 	path, err := permission(file, command)
 	if err != nil {

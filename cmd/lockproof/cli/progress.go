@@ -11,17 +11,17 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// The interval of progress messages: on a terminal they overwrite one line, otherwise each is a new line.
+// The intervals of progress messages. On a terminal each message overwrites the last one; otherwise each is a new line.
 const (
 	progressEvery     = 100 * time.Millisecond
 	progressEveryLine = 10 * time.Second
 )
 
-// progress prints the progress of a run to standard error.
+// progress prints the progress of a run to standard error, at most once per interval.
 type progress struct {
 	out   io.Writer
 	now   func() time.Time
-	width func() int // of the terminal; nil if there is none
+	width func() int // width of the terminal; nil if there is none
 	limit time.Duration
 	began time.Time
 	last  time.Time
@@ -43,16 +43,17 @@ func newProgress() *progress {
 	return p
 }
 
-// within sets the time after which the run ends; 0 is no limit.
+// within sets the time limit of the run; 0 means no limit.
 func (p *progress) within(limit time.Duration) *progress {
 	p.limit = limit
 	return p
 }
 
-// say prints a progress message, if the interval is over.
+// say prints a progress message if the interval is over.
 func (p *progress) say(format string, args ...any) { p.part(0, 0, format, args...) }
 
-// part prints a progress message with the completed part of a run, and the remaining time.
+// part prints a progress message with the remaining time, if the interval is over. done of the run's of parts are
+// completed.
 func (p *progress) part(done, of int, format string, args ...any) {
 	every := progressEvery
 	if p.width == nil {
@@ -69,15 +70,15 @@ func (p *progress) part(done, of int, format string, args ...any) {
 		return
 	}
 	shown := []rune(text)
-	if width := p.width(); width > 1 && len(shown) >= width { // a wrapped line could not be overwritten
+	if width := p.width(); width > 1 && len(shown) >= width { // a line that wraps could not be overwritten
 		shown = append(shown[:width-2], '…')
 	}
 	fmt.Fprint(p.out, "\r\x1b[K", string(shown))
 }
 
-// left is the remaining time in words: at the rate so far, and at most the run's limit.
+// left describes the remaining time, estimated from the rate so far, and at most until the run's time limit.
 func (p *progress) left(took time.Duration, done, of int) string {
-	const soon = time.Second // before that the rate is unknown
+	const soon = time.Second // before that, the rate is too uncertain
 	if took < soon {
 		return ""
 	}
@@ -93,7 +94,7 @@ func (p *progress) left(took time.Duration, done, of int) string {
 	return ", " + about + max(rest, 0).Round(time.Second).String() + " left"
 }
 
-// done removes the line.
+// done clears the line of progress on a terminal.
 func (p *progress) done() {
 	if p.width != nil {
 		fmt.Fprint(p.out, "\r\x1b[K")

@@ -8,10 +8,10 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// properties is the value of a flag that names properties, separated by commas or in several flags.
+// properties is the value of a flag that names properties. They are separated by commas, or given by several flags.
 type properties struct {
 	set property.Set
-	all bool // "all" was named, if that is allowed
+	all bool // the word "all" was given, where that is allowed
 }
 
 // String implements pflag.Value.
@@ -32,7 +32,7 @@ func (p *properties) Set(list string) error {
 	return nil
 }
 
-// orAll is a flag's value that may also be "all".
+// orAll is the value of a flag that names properties or the word "all".
 type orAll struct{ *properties }
 
 // Set implements pflag.Value.
@@ -44,13 +44,13 @@ func (p orAll) Set(list string) error {
 	return p.properties.Set(list)
 }
 
-// external are the properties that can be judged for an external lock. Properties that need a declaration of the clients are
-// included if they are named, or required.
+// external returns the properties to judge for an external lock. It includes properties that need a declaration of the
+// clients if a flag names or requires them.
 func (p *properties) external(kind lock.Kind, required *properties) property.Set {
 	return property.ApplicableExternal(kind) | (p.set|required.set)&property.Announceable
 }
 
-// judged are the properties that are judged for a lock type: those that --property names, or all applicable ones.
+// judged returns the properties to judge for a lock type: those that --property names, or all applicable ones.
 func (p *properties) judged(applicable property.Set, kind lock.Kind) (property.Set, error) {
 	if p.set == 0 {
 		return applicable, nil
@@ -61,7 +61,7 @@ func (p *properties) judged(applicable property.Set, kind lock.Kind) (property.S
 	return p.set, nil
 }
 
-// notJudged is the reason why the first of some properties is not judged.
+// notJudged says why the first property of none is not judged.
 func notJudged(none property.Set, kind lock.Kind) string {
 	if first := none & -none; property.Applicable(kind)&first != 0 {
 		return "it is not judged of this target, by what its clients are told and what it can do"
@@ -69,7 +69,7 @@ func notJudged(none property.Set, kind lock.Kind) string {
 	return fmt.Sprintf("it means nothing for a %s", kind)
 }
 
-// required are the properties that must be judged: those that --require names, or all.
+// required returns the properties that must be judged: those that --require names, or all.
 func (p *properties) required(judged property.Set, kind lock.Kind) (property.Set, error) {
 	if p.all {
 		return judged, nil

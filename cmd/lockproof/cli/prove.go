@@ -28,8 +28,8 @@ type proveFlags struct {
 	options  []string
 	property properties
 	first    bool
-	limit    time.Duration // maximum duration of a call in a stress run
-	way      string        // how external clients reach a real broker without a schedule; "" is with a schedule
+	limit    time.Duration // maximum duration of an operation in a stress run
+	way      string        // value of --stress: how external clients reach a real broker; "" if the run has a schedule
 	execFlags
 	shapeFlags
 	onFlags
@@ -132,7 +132,8 @@ func (f *proveFlags) run(c *cobra.Command, args []string) error {
 	return f.write(c, res)
 }
 
-// begin repeats the counterexamples that earlier runs have left, before a run draws anything, and reads the known findings.
+// begin repeats the stored counterexamples of earlier runs before the run draws any scenario. It also reads the known
+// findings.
 func (f *proveFlags) begin(c *cobra.Command, run kept.Carrier) (known.Findings, *kept.Earlier, error) {
 	findings, err := f.known()
 	if err == nil {
@@ -141,7 +142,7 @@ func (f *proveFlags) begin(c *cobra.Command, run kept.Carrier) (known.Findings, 
 	return findings, f.earlier, err
 }
 
-// fit refuses flags without effect for such a run.
+// fit returns an error for flags that have no effect in the requested kind of run.
 func (f *proveFlags) fit(c *cobra.Command) error {
 	if err := besideStart(c); err != nil {
 		return err
@@ -179,21 +180,21 @@ func (f *proveFlags) fit(c *cobra.Command) error {
 	return f.fitDepth(c)
 }
 
-// alien refuses flags that only apply to an external program.
+// alien returns an error for flags that apply only to an external program.
 func alien(c *cobra.Command) error {
 	return given(c, "without --exec: expected the command of the lock that is meant", "lock-type", "patience", "contract", "holding", "server", "servers")
 }
 
-// scheduled are the flags that only apply to runs with a schedule.
+// scheduled are the flags that apply only to runs with a schedule, as opposed to stress runs.
 var scheduled = []string{"scenarios", "least", "time", "strategy", "pct-depth", "workers", "first", "start"}
 
-// unscheduled refuses the flags in scheduled.
+// unscheduled returns an error for the flags in scheduled.
 func unscheduled(c *cobra.Command) error {
 	return given(c, "on a real broker without a schedule: nothing is drawn, and the history is judged when all is over; leave it out, --rounds says how much is done",
 		scheduled...)
 }
 
-// fitLeast refuses a minimum number of executions that exceeds the number of executions.
+// fitLeast returns an error if --least exceeds the number of executions.
 func (f *proveFlags) fitLeast(c *cobra.Command) error {
 	if most := f.howMany(c); f.least > most {
 		return fmt.Errorf("--least %d: only %d are run; expected at most as many, or a larger --scenarios", f.least, most)
@@ -201,7 +202,7 @@ func (f *proveFlags) fitLeast(c *cobra.Command) error {
 	return nil
 }
 
-// howMany is the number of executions.
+// howMany is the number of executions of the run.
 func (f *proveFlags) howMany(c *cobra.Command) int {
 	if f.program.Exec != "" && !c.Flags().Changed("scenarios") {
 		return gated.DefaultScenarios
@@ -209,7 +210,7 @@ func (f *proveFlags) howMany(c *cobra.Command) int {
 	return f.draw.Scenarios
 }
 
-// fitDepth refuses PCT's depth if PCT is not among the strategies.
+// fitDepth returns an error for --pct-depth if the strategy is not PCT.
 func (f *proveFlags) fitDepth(c *cobra.Command) error {
 	if f.strategy != scenario.Random.String() {
 		return nil
@@ -217,7 +218,7 @@ func (f *proveFlags) fitDepth(c *cobra.Command) error {
 	return given(c, "with --strategy random: it is PCT's; leave it out, or have --strategy pct", "pct-depth")
 }
 
-// judge sets the requested properties, and when to end.
+// judge sets the properties to judge, those that end the run, and those that are required.
 func (f *proveFlags) judge(applicable property.Set, kind lock.Kind) (err error) {
 	if f.judging.Properties, err = f.property.judged(applicable, kind); err != nil {
 		return err
@@ -228,7 +229,7 @@ func (f *proveFlags) judge(applicable property.Set, kind lock.Kind) (err error) 
 	return f.demand(f.judging.Properties, kind)
 }
 
-// config is the configuration of a run with a lock of ours, according to the flags.
+// config returns the configuration of a run with a lock of this module, according to the flags.
 func (f *proveFlags) config(args []string) (cfg sample.Config, err error) {
 	name := "semaphore"
 	if len(args) == 1 {
@@ -250,7 +251,7 @@ func (f *proveFlags) config(args []string) (cfg sample.Config, err error) {
 	return cfg, nil
 }
 
-// settleStrategy parses how schedules are drawn.
+// settleStrategy parses the flag --strategy.
 func (f *proveFlags) settleStrategy() error {
 	if f.strategy == "" {
 		return nil

@@ -30,14 +30,14 @@ import (
 
 var kills = flag.Int("kills", 4, "how many runs of prove --exec are killed or interrupted at random moments")
 
-// asAdapter is the environment variable that makes this test binary an adapter of the target of ours that it names,
-// and family one that all processes of a run have.
+// asAdapter is an environment variable that makes this test binary an adapter of a target; its value is the target's
+// name. family is an environment variable by which all processes of a run can be found.
 const (
 	asAdapter = "LOCKPROOF_TEST_AS_ADAPTER"
 	family    = "LOCKPROOF_TEST_FAMILY"
 )
 
-// serve serves calls to a target of ours on standard input and output.
+// serve serves requests for a target on standard input and output, as an adapter does.
 func serve(name string) {
 	target, err := engine.TargetNamed(name)
 	if err != nil {
@@ -83,7 +83,7 @@ func introduction(target *lock.Target) string {
 	return fmt.Sprintf(`"result":{"name":%q,"locks":[%q],"operations":[%s]}`, target.Name, target.Kind.String(), strings.Join(operations, ","))
 }
 
-// spoken is what an operation came to, as an adapter says it.
+// spoken returns the result of an operation in the form that an adapter writes.
 func spoken(op lock.Op, r lock.Result) string {
 	switch {
 	case r.Outcome == lock.Unknown:
@@ -100,14 +100,14 @@ func spoken(op lock.Op, r lock.Result) string {
 	return `"result":{}`
 }
 
-// TestKilledRuns ends runs of prove --exec at random moments, by a signal that can be heard or by one that cannot.
-// Each finding is on disk, whole, and violates its property again; the card has what is on disk; no process is left.
+// TestKilledRuns ends runs of prove --exec at random moments by different signals. Each counterexample file must be
+// complete and violate its property again. The report must list the same violations, and no process may be left.
 func TestKilledRuns(t *testing.T) {
 	t.Parallel()
 	killRuns(t, "", nil)
 }
 
-// TestKilledRunsOnRabbitMQ: likewise, and the next run there leaves nothing of those that were killed.
+// TestKilledRunsOnRabbitMQ does the same on a real broker. The next run there must delete what the killed runs left.
 func TestKilledRunsOnRabbitMQ(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what is killed on a real broker")
@@ -118,11 +118,12 @@ func TestKilledRunsOnRabbitMQ(t *testing.T) {
 	tidyUp(t, url, d.names)
 }
 
-// killRuns ends runs on the simulated broker, or on a real one, and notes what they declare there.
+// killRuns ends runs on the simulated broker, or on a real one if url is set. notes records what they declare on a real
+// broker.
 func killRuns(t *testing.T, url string, notes *declared) {
 	random := rand.New(rand.NewPCG(1, uint64(*kills)))
 	signals := []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
-	if underNohup { // the last one would not be heard
+	if underNohup { // under nohup, SIGHUP would be ignored
 		signals = signals[:3]
 	}
 	through := ""
@@ -132,7 +133,7 @@ func killRuns(t *testing.T, url string, notes *declared) {
 	files := 0
 	for i := range *kills {
 		r := killedRun{dir: t.TempDir(), signal: signals[i%len(signals)], seed: i + 1, on: through}
-		// Half of the runs are ended some time after they began, and half after they have found something.
+		// Half of the runs are ended at a random time, and half after they have found a violation.
 		r.found, r.delay = i/len(signals)%2 == 0, time.Duration(random.Int64N(int64(2*time.Second)))
 		r.run(t)
 		files += r.check(t)
@@ -147,16 +148,16 @@ type killedRun struct {
 	dir    string
 	signal syscall.Signal
 	seed   int
-	on     string        // the URL of a real broker, or ""
-	found  bool          // it is ended after it has found something
-	delay  time.Duration // and after so much time
+	on     string        // URL of a real broker, or ""
+	found  bool          // end the run only after it has found a violation
+	delay  time.Duration // time to wait before ending the run
 
 	family      string
 	out, errs   bytes.Buffer
-	interrupted bool // it has heard the signal, and ended by itself
+	interrupted bool // the run has handled the signal and exited by itself
 }
 
-// server is how the command is told of the broker.
+// server returns the flags that name the broker.
 func (r *killedRun) server() []string {
 	if r.on == "" {
 		return nil
@@ -164,7 +165,7 @@ func (r *killedRun) server() []string {
 	return []string{"--on", r.on}
 }
 
-// wrongAdapter is the command of an adapter of a lock that is wrong.
+// wrongAdapter returns the command of an adapter of a lock with a bug.
 func wrongAdapter() string {
 	return fmt.Sprintf("%s=locked-is-success exec %s", asAdapter, os.Args[0])
 }
@@ -189,11 +190,11 @@ func (r *killedRun) run(t *testing.T) {
 		}
 	}
 	select {
-	case err := <-ended: // before it was told to
+	case err := <-ended: // it ended before the signal
 		ended <- err
 	case <-time.After(r.delay):
 	}
-	_ = cmd.Process.Signal(r.signal) // it may have ended just now
+	_ = cmd.Process.Signal(r.signal) // it may just have ended
 	err := <-ended
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() > exitInterrupted || errors.As(err, &exit) && exit.ExitCode() == exitCannot {
@@ -202,7 +203,7 @@ func (r *killedRun) run(t *testing.T) {
 	r.interrupted = err == nil || exit.Exited()
 }
 
-// files are the counterexamples on disk.
+// files returns the counterexample files of the run.
 func (r *killedRun) files(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(r.dir, "[a-z]*.json"))
@@ -212,7 +213,7 @@ func (r *killedRun) files(t *testing.T) []string {
 	return files
 }
 
-// check looks at what a run has left, and gives how many counterexamples that are.
+// check checks the files and processes that a run has left, and returns the number of counterexamples.
 func (r *killedRun) check(t *testing.T) int {
 	t.Helper()
 	for _, pid := range relatives(r.family) {
@@ -228,13 +229,13 @@ func (r *killedRun) check(t *testing.T) int {
 	switch {
 	case r.interrupted:
 		r.checkCard(t, files)
-	case r.signal != syscall.SIGKILL && (len(files) > 0 || r.errs.Len() > 0): // else it was ended before it began
+	case r.signal != syscall.SIGKILL && (len(files) > 0 || r.errs.Len() > 0): // or else it had not begun
 		t.Errorf("%v: no card\n%s", r.signal, r.errs.String())
 	}
 	return len(files)
 }
 
-// checkCard compares the card with the files: they are the same violations.
+// checkCard checks that the report lists the violations that the files show.
 func (r *killedRun) checkCard(t *testing.T, files []string) {
 	t.Helper()
 	var card struct {
@@ -265,11 +266,11 @@ func (r *killedRun) checkCard(t *testing.T, files []string) {
 	}
 }
 
-// relatives are the processes of a run that are left, once all had time to end.
+// relatives returns the processes of a run that still exist after they had time to end.
 func relatives(name string) (left []string) {
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		left = nil
-		environments, _ := filepath.Glob("/proc/[0-9]*/environ") // there are none on other systems
+		environments, _ := filepath.Glob("/proc/[0-9]*/environ") // empty on systems without /proc
 		for _, path := range environments {
 			if data, err := os.ReadFile(path); err == nil && bytes.Contains(data, []byte(family+"="+name+"\x00")) {
 				left = append(left, filepath.Base(filepath.Dir(path)))

@@ -24,16 +24,16 @@ import (
 	"github.com/lockproof/lockproof/internal/redistest"
 )
 
-// envOnRedis is the environment variable that makes this test binary the adapter of a mutex on Redis, with the bug that it
-// names: "none" is none.
+// envOnRedis is an environment variable that makes this test binary an adapter of a mutex on Redis. Its value is the
+// name of a bug, or "none".
 const envOnRedis = "LOCKPROOF_TEST_ON_REDIS"
 
-// onRedis is the command of that adapter.
+// onRedis is the command that starts this test binary as that adapter with a bug; "" means no bug.
 func onRedis(bug string) string {
 	return fmt.Sprintf("%s=%s exec '%s'", envOnRedis, cmp.Or(bug, "none"), os.Args[0])
 }
 
-// keyMutex is one client's mutex: a key that expires, on most of the servers.
+// keyMutex is a client of a mutex on Redis. The lock is a key with an expiry, set on the majority of the servers.
 type keyMutex struct {
 	servers []net.Conn
 	token   string
@@ -46,7 +46,7 @@ const (
 	deleteOurs = `return redis.call("get", KEYS[1]) == ARGV[1] and redis.call("del", KEYS[1]) or 0`
 )
 
-// connect connects to servers of Redis. One of another kind is greeted as a broker is, and not understood.
+// connect connects to Redis servers. With the bug "amqp" it greets them as a broker, which they do not understand.
 func (m *keyMutex) connect(urls []string) error {
 	if at := os.Getenv("REDIS_AT"); at != "" {
 		urls = []string{at}
@@ -73,7 +73,7 @@ func (m *keyMutex) connect(urls []string) error {
 	return nil
 }
 
-// most reports whether most of the servers give that reply, of a line, to a command.
+// most reports whether the majority of the servers reply to a command with the given line.
 func (m *keyMutex) most(reply string, args ...string) (bool, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "*%d\r\n", len(args))
@@ -96,7 +96,7 @@ func (m *keyMutex) most(reply string, args ...string) (bool, error) {
 	return yes > len(m.servers)/2, nil
 }
 
-// answer is what becomes of a call.
+// answer executes one request to the adapter and returns its result.
 func (m *keyMutex) answer(method string, urls []string, lock, name string, ttl int64) (result any, err error) {
 	held := map[string]any{"held": false}
 	switch method {
@@ -124,7 +124,7 @@ func (m *keyMutex) answer(method string, urls []string, lock, name string, ttl i
 	return held, err
 }
 
-// serveOnRedis answers calls until there are no more.
+// serveOnRedis answers requests until its input ends.
 func serveOnRedis(bug string) {
 	m := &keyMutex{bug: bug}
 	in := bufio.NewScanner(os.Stdin)
@@ -156,11 +156,11 @@ func serveOnRedis(bug string) {
 		}
 	}
 	if bug == "tidy" {
-		_, _ = m.answer("release", nil, "", "jobs", 0) // nobody hears how that ends
+		_, _ = m.answer("release", nil, "", "jobs", 0) // the result is ignored: the input has ended
 	}
 }
 
-// came is what a command line came to.
+// came runs a command line and returns its exit code and output.
 func came(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
@@ -168,7 +168,8 @@ func came(t *testing.T, args ...string) (code int, out, errs string) {
 	return code, o.String(), e.String()
 }
 
-// TestOnRedis: a lock on Redis that is wrong is found wrong, and its counterexample says on what it is to be replayed.
+// TestOnRedis checks that a wrong lock on Redis is found, and that its counterexample replays on Redis. A correct lock
+// must be proved.
 func TestOnRedis(t *testing.T) {
 	t.Parallel()
 	redistest.Program(t)
@@ -189,7 +190,8 @@ func TestOnRedis(t *testing.T) {
 	}
 }
 
-// TestAdapterCheckOnRedis: adapters are walked through on Redis, where a client's end frees nothing before its lease is over.
+// TestAdapterCheckOnRedis runs adapter-check for locks on Redis, where the end of a client frees nothing before its
+// lease is over.
 func TestAdapterCheckOnRedis(t *testing.T) {
 	t.Parallel()
 	redistest.Program(t)
@@ -213,7 +215,8 @@ func TestAdapterCheckOnRedis(t *testing.T) {
 	}
 }
 
-// TestServerErrors: what cannot be judged on a server is refused in a line that says what to do, and nothing is left behind.
+// TestServerErrors checks that what cannot be judged on a server is refused in one line that says what to do. No files
+// may be left.
 func TestServerErrors(t *testing.T) {
 	redistest.Program(t)
 	program, err := exec.LookPath("redis-server")
@@ -262,7 +265,7 @@ func TestServerErrors(t *testing.T) {
 	}
 }
 
-// nobodys is the address of a Redis that is nobody's in the run.
+// nobodys starts a Redis that the run under test does not know, and returns its address.
 func nobodys(t *testing.T) string {
 	t.Helper()
 	n, err := node.New()
@@ -280,7 +283,7 @@ func nobodys(t *testing.T) string {
 	return n.URL()
 }
 
-// TestKilledOnRedis: when a run is killed, its servers end with it.
+// TestKilledOnRedis checks that the servers of a run end when the run is killed.
 func TestKilledOnRedis(t *testing.T) {
 	t.Parallel()
 	redistest.Program(t)
@@ -297,13 +300,13 @@ func TestKilledOnRedis(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // it was killed
+	_ = cmd.Wait() // the error only says that it was killed
 	waitFor(t, "the end of the servers", func() bool {
 		return !slices.ContainsFunc(servers, func(pid string) bool { return status(pid, "Name") == "redis-server" })
 	})
 }
 
-// waitFor waits until something is so.
+// waitFor waits until so returns true, at most 30 seconds.
 func waitFor(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !so(); time.Sleep(20 * time.Millisecond) {
@@ -313,7 +316,7 @@ func waitFor(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// serversOf are the servers of Redis that a process has started.
+// serversOf returns the Redis servers that a process has started.
 func serversOf(parent int) (all []string) {
 	processes, _ := filepath.Glob("/proc/[0-9]*")
 	for _, path := range processes {
@@ -325,7 +328,7 @@ func serversOf(parent int) (all []string) {
 	return all
 }
 
-// status is what the system says of a process; "" of one that is over.
+// status returns a field of a process's status in /proc; "" if the process has ended.
 func status(pid, what string) string {
 	data, _ := os.ReadFile(filepath.Join("/proc", pid, "status"))
 	for line := range strings.Lines(string(data)) {

@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// renamed are flags that had another name before, also as keys of files of flags. The last ones are members of a campaign's
-// file.
+// renamed lists flags that have been renamed. The old names may also be keys in files of flags. Entries whose command
+// begins with a slash are members of a campaign's file.
 var renamed = []struct{ of, was, now string }{
 	{"prove", "crashes", "crash-share"},
 	{"prove", "depth", "pct-depth"},
@@ -21,7 +21,7 @@ var renamed = []struct{ of, was, now string }{
 	{"/sample/", "depth", "pct_depth"},
 }
 
-// calledNow is the present name of a command's flag that was once called was; "" if there is none.
+// calledNow returns the present name of a command's flag that was once called was; "" if there is none.
 func calledNow(of, was string) string {
 	for _, r := range renamed {
 		if r.of == of && r.was == was {
@@ -31,7 +31,7 @@ func calledNow(of, was string) string {
 	return ""
 }
 
-// memberNow says the present name of an unknown member of a campaign's file; "" for other errors.
+// memberNow says the present name of a renamed member of a campaign's file. It is "" for other errors.
 func memberNow(err error) string {
 	var unknown *json.SemanticError
 	if !errors.As(err, &unknown) || !errors.Is(err, json.ErrUnknownName) {

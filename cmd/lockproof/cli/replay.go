@@ -26,23 +26,23 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// simulated is the value of --on for the simulated server.
+// simulated is the value of --on that means the simulated server.
 const simulated = "simulated"
 
-// onFlags say on which broker to run.
+// onFlags say on which broker the command runs.
 type onFlags struct{ on string }
 
 func (f *onFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.on, "on", simulated, "the `BROKER`: simulated, rabbitmq (found or started), rabbitmq:4.1 (in a container), or an amqp:// address")
 }
 
-// registerServers registers the flags for a command that uses servers of other kinds as well.
+// registerServers registers the flags for a command that uses other kinds of servers as well.
 func (f *onFlags) registerServers(cmd *cobra.Command) {
 	f.register(cmd)
 	cmd.Flags().Lookup("on").Usage = "the `SERVER`: simulated, rabbitmq (found or started), redis, mariadb, postgres, consul, one in a container such as rabbitmq:4.1, or an address such as amqp://…"
 }
 
-// real reports whether a real broker is requested, and its address if one is given.
+// real reports whether --on asks for a real broker. url is its address; "" if none is given.
 func (f *onFlags) real() (url string, real bool) {
 	switch {
 	case f.on == simulated:
@@ -53,9 +53,9 @@ func (f *onFlags) real() (url string, real bool) {
 	return f.on, true
 }
 
-// start finds or starts the requested broker, which is stopped when the command ends. On a broker that others use as well,
-// the run is registered; if the broker takes us for dead, the command's context ends. If the broker will be restarted, it is
-// one that is started here.
+// start finds or starts the requested broker. A started broker is stopped when the command ends. On a broker that
+// others may use, the run is registered; see register. restarts says that the run restarts the broker: then it must be
+// one that lockproof starts.
 func (f *onFlags) start(c *cobra.Command, restarts bool) (*rabbitmq.Broker, error) {
 	url, _ := f.real()
 	b, err := started(c, rabbitmq.Options{URL: url, Flag: "--on", Restarts: restarts, Container: containers, Log: tell})
@@ -63,17 +63,17 @@ func (f *onFlags) start(c *cobra.Command, restarts bool) (*rabbitmq.Broker, erro
 		return nil, err
 	}
 	atEnd(c, b.Stop)
-	if b.CanRestart() { // it is ours, and ends with us
+	if b.CanRestart() { // lockproof has started this broker, so there is nothing to register
 		return b, nil
 	}
 	return b, register(c, b)
 }
 
-// register registers the run on a broker that others use as well. If the broker takes us for dead, the command's context
-// ends.
+// register registers the run on a broker that others may use, and deletes what killed runs left there. If the
+// registration is lost, the command's context ends.
 func register(c *cobra.Command, b *rabbitmq.Broker) error {
 	ctx, cancel := context.WithCancel(c.Context())
-	found, err := b.Register(ctx, func(error) { cancel() }) // Stop reports the reason
+	found, err := b.Register(ctx, func(error) { cancel() }) // b.Stop reports the error
 	for _, left := range found.Left {
 		tell(left)
 	}
@@ -89,7 +89,7 @@ func register(c *cobra.Command, b *rabbitmq.Broker) error {
 	return nil
 }
 
-// behindGate is the broker behind the gate.
+// behindGate returns the server behind the gate: a real broker if --on asks for one.
 func (f *onFlags) behindGate(c *cobra.Command) (on gated.Server, err error) {
 	if _, real := f.real(); !real {
 		return on, nil
@@ -170,7 +170,7 @@ violation. The exit code is 1 if the property is violated again, and 0 if it is 
 	return cmd
 }
 
-// giveAgain restores the secrets that a counterexample's file hides. The error says how to give them.
+// giveAgain restores the secrets that a counterexample's file hides. If one is missing, the error says how to give it.
 func giveAgain(ce *histories.Counterexample, file string, options []string) error {
 	given, err := pairs(options)
 	if err != nil {
@@ -187,8 +187,8 @@ func giveAgain(ce *histories.Counterexample, file string, options []string) erro
 	return nil
 }
 
-// replayOurs repeats a counterexample of a lock of this module. args are the command's arguments, in case the program with
-// the drivers of other servers must run the command.
+// replayOurs replays a counterexample of a lock of this module. args are the command's arguments, in case another
+// program with the necessary drivers must run the command.
 func replayOurs(c *cobra.Command, args []string, on *onFlags, ce *histories.Counterexample, html string) error {
 	r, err := engine.Replay(ce)
 	if errors.Is(err, engine.ErrUnknownTarget) && html != "" {
@@ -225,8 +225,8 @@ func replayOurs(c *cobra.Command, args []string, on *onFlags, ce *histories.Coun
 	})
 }
 
-// showRecorded writes a page of a counterexample as it was recorded, for users who do not have the program, or do not want
-// to run it.
+// showRecorded writes a page of a counterexample as it was recorded. It is for users who do not have the program or do
+// not want to run it.
 func showRecorded(c *cobra.Command, ce *histories.Counterexample) error {
 	out := safetext.NewWriter(c.OutOrStdout())
 	for i, line := range ce.Transcript {
@@ -242,7 +242,8 @@ func showRecorded(c *cobra.Command, ce *histories.Counterexample) error {
 	})
 }
 
-// permit shows the command that a file wants to run, and returns an error unless the user permits it.
+// permit shows the command that a file wants to run, and returns an error unless the user permits it. trusted says that
+// the user has permitted it already.
 func permit(c *cobra.Command, command string, trusted bool, file string) error {
 	shown := safetext.Escape(secret.Command(command))
 	if trusted {
@@ -259,8 +260,8 @@ func permit(c *cobra.Command, command string, trusted bool, file string) error {
 	return err
 }
 
-// show shows the result of a replay and its verdict, on the terminal and, if requested, on a page. An output that can't be
-// written does not change the verdict.
+// show prints the result of a replay and its verdict, and writes a page if requested. An output that cannot be written
+// does not change the verdict.
 func show(c *cobra.Command, r *engine.Replayed, html string, verdict func(io.Writer) error) error {
 	undrawn := draw.Draw(c.OutOrStdout(), r.Trace, outputStyle())
 	fmt.Fprintln(c.OutOrStdout())
@@ -273,7 +274,7 @@ func show(c *cobra.Command, r *engine.Replayed, html string, verdict func(io.Wri
 	return all(ended, undrawn, writePage(c, r.Page))
 }
 
-// fitted wraps a line that is too wide to print. A page wraps lines itself.
+// fitted wraps a line to the width of the terminal.
 func fitted(line string) string {
 	width := outputStyle().Columns()
 	if utf8.RuneCountInString(line) <= width || strings.HasPrefix(line, " ") {
@@ -282,7 +283,8 @@ func fitted(line string) string {
 	return strings.Join(style.Wrap(line, width), "\n")
 }
 
-// replayExternal repeats a counterexample of an external program, at the gate of the simulated broker or of a real one.
+// replayExternal replays a counterexample of an external program, with the simulated broker or a real one behind the
+// gate.
 func replayExternal(c *cobra.Command, on *onFlags, ce *histories.Counterexample, html string) error {
 	broker, err := on.behindGate(c)
 	if err != nil {
@@ -295,7 +297,8 @@ func replayExternal(c *cobra.Command, on *onFlags, ce *histories.Counterexample,
 	return show(c, r, html, func(w io.Writer) error { return verdict(w, ce, r, r.Server) })
 }
 
-// verdict says whether the property was violated again. A violation that was never reproduced is shown as it was recorded.
+// verdict prints whether the property was violated again. If the violation was only suspected, it prints the recorded
+// execution.
 func verdict(w io.Writer, ce *histories.Counterexample, r *engine.Replayed, broker string) error {
 	again := ""
 	if r.Tries.Of > 1 {
@@ -315,7 +318,7 @@ func verdict(w io.Writer, ce *histories.Counterexample, r *engine.Replayed, brok
 	return nil
 }
 
-// replayReal repeats the counterexample on a real broker, and reports the difference.
+// replayReal replays the counterexample on a real broker, and reports how the broker's replies differ.
 func replayReal(c *cobra.Command, on *onFlags, w io.Writer, ce *histories.Counterexample, r *engine.Replayed) error {
 	broker, err := on.start(c, ce.Scenario.Restarts())
 	if err != nil {

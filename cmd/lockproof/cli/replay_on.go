@@ -15,16 +15,16 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// kindOfServer describes the servers of a backend for --on.
+// kindOfServer describes a kind of server, for example Redis, on which a counterexample can be replayed by --on.
 type kindOfServer struct {
 	backend string
 	title   string
-	names   []string // for a server to be found; the first is also the name of its image
+	names   []string // values of --on that mean a server to be found; the first is also the name of its image
 	schemes []string
-	usual   string // the usual address
+	usual   string // default address of the server
 }
 
-// others are the servers besides RabbitMQ.
+// others are the kinds of servers besides RabbitMQ.
 var others = []kindOfServer{
 	{"redis", "Redis", []string{"redis"}, []string{"redis", "rediss"}, "redis://127.0.0.1:6379/0"},
 	{"mariadb", "MariaDB", []string{"mariadb", "mysql"}, []string{"mysql", "mariadb"}, "mysql://root@127.0.0.1:3306/"},
@@ -32,7 +32,7 @@ var others = []kindOfServer{
 	{"consul", "Consul", []string{"consul"}, []string{"consul", "http", "https"}, "http://127.0.0.1:8500"},
 }
 
-// otherOf is the kind of server of a backend, nil if there is none.
+// otherOf returns the kind of server for a backend; nil if there is none.
 func otherOf(backend string) *kindOfServer {
 	for i := range others {
 		if others[i].backend == backend {
@@ -42,14 +42,14 @@ func otherOf(backend string) *kindOfServer {
 	return nil
 }
 
-// handedOver reports whether the server that --on names needs another program: for its driver, or because it is an image.
+// handedOver reports whether the server that --on names needs another program: for its driver, or to start an image.
 func (k *kindOfServer) handedOver(on string) bool {
 	_, image := container.Parse(on)
 	return finders[k.backend] == nil || image && containers == nil
 }
 
-// find finds a server at an address, or at its usual address, or starts one in a container, which runs until the command
-// ends.
+// find finds a server at an address, or at the default address if it is "". If the address is an image, it starts the
+// server in a container, which runs until the command ends.
 func (k *kindOfServer) find(c *cobra.Command, address string) (servers.Server, error) {
 	if i, ok := container.Parse(address); ok {
 		var err error
@@ -64,7 +64,8 @@ func (k *kindOfServer) find(c *cobra.Command, address string) (servers.Server, e
 	return s, err
 }
 
-// address is the address or image in --on, "" for a server that is to be found.
+// address returns the address or image in --on. It is "" if --on only names the kind of server, which then must be
+// found. The error is for a server of another kind.
 func (k *kindOfServer) address(target, on string) (string, error) {
 	if slices.Contains(k.names, on) {
 		return "", nil
@@ -79,7 +80,7 @@ func (k *kindOfServer) address(target, on string) (string, error) {
 	return "", fmt.Errorf("%s stands on %s: expected --on %s, an image such as %v, or an address such as %s", target, k.title, usual.Name, usual, k.usual)
 }
 
-// kindNamed is the kind of server that --on names, nil if it is not in others.
+// kindNamed returns the kind of server that --on names; nil if it is not in others.
 func kindNamed(on string) *kindOfServer {
 	for i := range others {
 		if _, err := others[i].address("", on); err == nil {
@@ -89,18 +90,18 @@ func kindNamed(on string) *kindOfServer {
 	return nil
 }
 
-// beyondExec refuses --on for an external program, and says what to do instead.
+// beyondExec returns the error for --on with an external program, which says what to do instead.
 func (k *kindOfServer) beyondExec(on string) error {
 	return fmt.Errorf("--on %s with --exec: expected --server %s, which starts servers here that have a clock of ours", on, k.backend)
 }
 
-// Ends of sentences about a lock that uses no broker: what --on does not support, and what to do instead.
+// Ends of error messages about a lock that uses no broker. They say what to do instead.
 const (
 	unreplayed = "no counterexample is replayed on a real one: leave --on out for the simulated one"
 	unstressed = "prove puts locks on a broker alone under stress: leave --on out, or measure a real one with `lockproof compare`"
 )
 
-// elsewhere refuses --on for a lock on a server that is not a broker, in commands that only use brokers.
+// elsewhere returns an error for --on if the lock's server is not a broker, for commands that support brokers only.
 func (f *onFlags) elsewhere(backend, what, instead string) error {
 	b, err := lock.BackendNamed(backend)
 	if err != nil || b.Words.Server == "broker" {
@@ -109,7 +110,7 @@ func (f *onFlags) elsewhere(backend, what, instead string) error {
 	return fmt.Errorf("--on %s: %s stands on %s, and %s", f.on, what, b.Title, instead)
 }
 
-// replayOn repeats a counterexample on a real server of its kind, and reports the difference.
+// replayOn replays a counterexample on a real server of its kind, and reports how the server's replies differ.
 func replayOn(c *cobra.Command, kind *kindOfServer, on *onFlags, w io.Writer, r *engine.Replayed) error {
 	url, err := kind.address(r.Target.Name, on.on)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestReplayOnAnother: --on has to name a server of the kind that a lock stands on.
+// TestReplayOnAnother checks that --on must name a server of the kind that the lock uses.
 func TestReplayOnAnother(t *testing.T) {
 	for _, test := range []struct{ backend, on, address, err string }{
 		{"redis", "redis", "", ""},

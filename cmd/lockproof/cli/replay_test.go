@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 )
 
-// execCounterexample is a counterexample that names a program.
+// execCounterexample writes a counterexample file that names a program, and returns its path.
 func execCounterexample(t *testing.T, command string) (path string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,7 +33,8 @@ func execCounterexample(t *testing.T, command string) (path string) {
 	return path
 }
 
-// TestReplayRunsNothingUnasked: the program that a file names is run if the user says so, and shown in any case.
+// TestReplayRunsNothingUnasked checks that the program which a file names runs only with --run-exec. Without it, the
+// command must be shown.
 func TestReplayRunsNothingUnasked(t *testing.T) {
 	t.Parallel()
 	marker := filepath.Join(t.TempDir(), "was-here")
@@ -55,7 +56,7 @@ func TestReplayRunsNothingUnasked(t *testing.T) {
 	}
 }
 
-// TestAsk: whatever is not yes is no.
+// TestAsk checks that every answer other than yes counts as no.
 func TestAsk(t *testing.T) {
 	for answer, want := range map[string]bool{"y\n": true, "Yes\r\n": true, " y ": true, "\n": false, "": false, "no\n": false, "yes please\n": false} {
 		var out bytes.Buffer
@@ -80,7 +81,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestReplayPage: the page of a replay says what came of it, with which version, and how to repeat it.
+// TestReplayPage checks that the page of a replay shows the verdict, lockproof's version, and the command that repeats
+// the replay.
 func TestReplayPage(t *testing.T) {
 	t.Parallel()
 	page := filepath.Join(t.TempDir(), "page.html")

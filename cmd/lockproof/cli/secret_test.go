@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// marked is a password that nothing which is written may have.
+// marked is a password that must not appear in any output.
 const marked = "mArKeD"
 
-// secretRuns run commands in a directory of their own, and look for the marked password in all that they write.
+// secretRuns runs commands in a folder, and searches all their output for the marked password.
 type secretRuns struct {
 	t   *testing.T
 	dir string
@@ -27,7 +27,7 @@ func newSecretRuns(t *testing.T, env ...string) *secretRuns {
 	return &secretRuns{t, t.TempDir(), append(env, asCommand+"=1", "XDG_CACHE_HOME="+cache, "XDG_CONFIG_HOME="+cache)}
 }
 
-// run runs a command, with more environment, and is its exit code and what it printed.
+// run runs a command with additional environment variables, and returns its exit code and output.
 func (r *secretRuns) run(env []string, words ...string) (code int, said string) {
 	r.t.Helper()
 	cmd := exec.Command(os.Args[0], words...)
@@ -42,7 +42,7 @@ func (r *secretRuns) run(env []string, words ...string) (code int, said string) 
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// file writes a file that commands read, outside of what is searched.
+// file writes an input file outside the searched folder, and returns its path.
 func (r *secretRuns) file(name, text string) string {
 	r.t.Helper()
 	path := filepath.Join(r.t.TempDir(), name)
@@ -52,7 +52,7 @@ func (r *secretRuns) file(name, text string) string {
 	return path
 }
 
-// search looks for the password in the names of all files that were written, and in them, and says how many there are.
+// search checks that no file in the folder has the password in its name or content, and returns the number of files.
 func (r *secretRuns) search() (files int) {
 	r.t.Helper()
 	err := filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {
@@ -74,10 +74,10 @@ func (r *secretRuns) search() (files int) {
 	return files
 }
 
-// judged are flags that have everything written that a run writes.
+// judged are flags that make a run write every kind of output.
 const judged = "--seed 1 --out found --html p.html --junit j.xml --sarif s.json --summary s.md --annotate"
 
-// TestPasswordsStayHidden: no error has a password that was typed.
+// TestPasswordsStayHidden checks that no error message shows a typed password.
 func TestPasswordsStayHidden(t *testing.T) {
 	t.Parallel()
 	recorded, err := filepath.Abs("../../../testdata/counterexamples/verify-twice.cheap-verify.json")
@@ -112,8 +112,8 @@ func TestPasswordsStayHidden(t *testing.T) {
 	runs.search()
 }
 
-// TestPasswordOfARunThatSucceeds: nothing that a run writes has the password by which it was let in. PostgreSQL takes any, as it is
-// set up for tests.
+// TestPasswordOfARunThatSucceeds checks that a successful run on PostgreSQL does not write the password with which it
+// connected. The test server accepts any password.
 func TestPasswordOfARunThatSucceeds(t *testing.T) {
 	t.Parallel()
 	conn, err := net.Dial("tcp", "127.0.0.1:5432")
@@ -139,8 +139,8 @@ func TestPasswordOfARunThatSucceeds(t *testing.T) {
 	}
 }
 
-// TestSecretsOfACommand: neither the command of --exec nor an option of it shows its password in anything that a run writes.
-// The counterexample says how they are given again, a replay asks for them, and with them it replays.
+// TestSecretsOfACommand checks that passwords in the command of --exec and in its options are never written. The
+// counterexample must say how to give them again, and must replay with them.
 func TestSecretsOfACommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what takes programs")
@@ -150,7 +150,7 @@ func TestSecretsOfACommand(t *testing.T) {
 	command := "DB_PASSWORD=" + marked + " URL='redis://u:" + marked + "@h/0' " + adapter("locked-is-success")
 	options := []string{"-o", "password=" + marked, "-o", "url=amqp://u:" + marked + "@h", "-o", "api-token=" + marked}
 	words := append(append([]string{"prove", "--exec", command, "--scenarios", "5", "--property", "mutual-exclusion"}, strings.Fields(judged)...), options...)
-	words = append(words, "--seed", "7") // it finds the bug at once
+	words = append(words, "--seed", "7") // with this seed the bug is found at once
 	if code, said := runs.run(nil, words...); code != exitViolated {
 		t.Fatalf("exit code %d: %s", code, said)
 	}
@@ -185,8 +185,8 @@ func TestSecretsOfACommand(t *testing.T) {
 	}
 }
 
-// TestCommandWithoutSecrets: the command that repeats a run has a variable's name where the address came from there, and
-// else *** for its password.
+// TestCommandWithoutSecrets checks the command line that repeats a run. An address that comes from an environment
+// variable must be replaced by the variable; in others the password must be ***.
 func TestCommandWithoutSecrets(t *testing.T) {
 	t.Setenv("LOCKPROOF_AMQP_URL", "amqp://u:marked@h")
 	t.Setenv("CONSUL_HTTP_ADDR", "http://u:marked@c:8500")

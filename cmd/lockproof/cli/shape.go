@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// shapeFlags define the workload: in scenarios, what they leave out is drawn; in a stress run on a real broker it has
-// defaults.
+// shapeFlags define the workload. In drawn scenarios, numbers that are not given are drawn. In a stress run on a real
+// broker, they have defaults.
 type shapeFlags struct {
 	clients, admins, slots, rounds, restarts int
 	crashShare                               float64
@@ -35,7 +35,7 @@ func (f *shapeFlags) register(cmd *cobra.Command) {
 	}
 }
 
-// shape is the fixed part of scenarios for a lock type.
+// shape returns the fixed part of scenarios for a lock type.
 func (f *shapeFlags) shape(c *cobra.Command, kind lock.Kind) (h sim.Shape, err error) {
 	for name, n := range map[string]struct {
 		from *int
@@ -58,8 +58,8 @@ func (f *shapeFlags) shape(c *cobra.Command, kind lock.Kind) (h sim.Shape, err e
 	return h, nil
 }
 
-// load is the amount of work of a stress run on a real broker, for a lock type. Numbers that the type does not support are
-// refused if they were given, and ignored otherwise.
+// load returns the workload of a stress run for a lock type. A number that the lock type does not support is an error
+// if it was given, and is ignored otherwise.
 func (f *shapeFlags) load(c *cobra.Command, kind lock.Kind, seed uint64) (stress.Load, error) {
 	asked := stress.Load{
 		Slots: f.slots, Clients: f.clients, Admins: f.admins, Rounds: f.rounds, Verifies: 2, CrashShare: f.crashShare, Seed: seed,

@@ -17,8 +17,8 @@ var (
 	anchor    = regexp.MustCompile(`id="([^"]*)"`)
 )
 
-// TestSite: the documentation can be built as a site. Its links lead somewhere, every page is in its menu, and it has all
-// pages that the first one lists. The words that researchers search for are there, each with a page that says more.
+// TestSite builds the documentation as a web site. Links must lead to existing pages, and every page must be in the
+// menu. Certain search words must lead to a page.
 func TestSite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what takes programs")
@@ -54,7 +54,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// readSite is what was built, by names.
+// readSite returns the content of the site's files, by name.
 func readSite(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob(dir + "/*.*")
@@ -74,7 +74,7 @@ func readSite(t *testing.T, dir string) map[string]string {
 
 const inRepository = "https://github.com/lockproof/lockproof/blob/main/"
 
-// leads checks that a link of a page leads to a page, a section of it, or a file of the repository.
+// leads checks that a link leads to a page of the site, to a section of a page, or to a file of the repository.
 func leads(t *testing.T, built map[string]string, from, to string) {
 	t.Helper()
 	if file, is := strings.CutPrefix(to, inRepository); is {

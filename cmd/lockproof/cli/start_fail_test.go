@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestProgramDoesNotStart: the run could not be made, and what each process of the program says is shown once.
+// TestProgramDoesNotStart checks a program that fails at its start. The exit code must say that the run failed, and the
+// program's standard error must be shown once.
 func TestProgramDoesNotStart(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, command := range []string{"prove --scenarios 5", "adapter-check"} {
@@ -21,7 +22,8 @@ func TestProgramDoesNotStart(t *testing.T) {
 	}
 }
 
-// TestArgumentsAreNamed: a command says which argument is missing or one too many, and a file's program is told once by its file.
+// TestArgumentsAreNamed checks that an error names the missing or surplus argument, and where the program in a file of
+// flags is named.
 func TestArgumentsAreNamed(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Chdir(t.TempDir())

@@ -2,7 +2,8 @@ package cli
 
 import "testing"
 
-// TestBeginning: where an exploration begins is slots, or a step of a counterexample; anything else is refused.
+// TestBeginning checks the values of --start: initial slots, or a step of a counterexample. Other values must be
+// refused.
 func TestBeginning(t *testing.T) {
 	for text, want := range map[string]string{
 		"slots=1,3": "slots=1,3", "ce.json@12": "ce.json@12", "a@b/ce.json@0": "a@b/ce.json@0",

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// stress makes many clients use the target concurrently on a real broker, and judges what they observed.
+// stress lets many clients use the target at once on a real broker, and judges the history.
 func (f *proveFlags) stress(c *cobra.Command, cfg sample.Config) error {
 	s := recorded.StressConfig{
 		Target: cfg.Target, Options: cfg.Options, Restarts: f.restarts, Judging: cfg.Judging, Keep: f.keep,
@@ -41,7 +41,8 @@ func (f *proveFlags) stress(c *cobra.Command, cfg sample.Config) error {
 	return f.write(c, res, err)
 }
 
-// keep writes the history before it is judged, so that it is not lost whatever happens next, and returns where.
+// keep writes the history to a file before it is judged, so that a crash of the checker does not lose it. It returns
+// the file's path.
 func (f *proveFlags) keep(h *history.History, target string) (path string, err error) {
 	out := f.command.Flags().Lookup("out")
 	at := inFolder(out, histories.HistoryName(target))

@@ -25,8 +25,8 @@ func (f *proveFlags) checkStress(c *cobra.Command) error {
 	return given(c, "with --exec: expected none; only targets of ours are told that the broker is gone", "restarts")
 }
 
-// stressExternal makes many clients of an external program use its lock concurrently on a real broker, and judges what they
-// observed.
+// stressExternal lets many clients of an external program use its lock at once on a real broker, and judges the
+// history.
 func (f *proveFlags) stressExternal(c *cobra.Command, cfg *gated.Config) error {
 	if err := cmp.Or(given(c, "with --stress: nothing is looked up at the broker; leave it out", "holding"),
 		given(c, "with --stress: clients wait at no gate; leave it out, --limit says how long a call may take", "patience")); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// formFile is the name of a file whose suffix says its format.
+// formFile is the value of a flag for a file whose suffix determines its format.
 type formFile struct {
 	name    string
 	endings []string
@@ -32,13 +32,14 @@ func (f *formFile) String() string { return f.name }
 // Type implements pflag.Value.
 func (*formFile) Type() string { return "string" }
 
-// registerTables registers the flags that write the printed text as Markdown, and its tables in other formats.
+// registerTables registers the flags --markdown and --tables, which write the printed text as Markdown, and its tables
+// in other formats.
 func registerTables(cmd *cobra.Command) {
 	cmd.Flags().String("markdown", "", "write it as Markdown to a `FILE`")
 	cmd.Flags().Var(&formFile{endings: report.TableForms}, "tables", "write its tables to a `FILE`, as CSV if its name ends with .csv, and as LaTeX with .tex")
 }
 
-// writeTables writes the printed text according to the flags of [registerTables].
+// writeTables writes the files of the flags that [registerTables] registers.
 func writeTables(c *cobra.Command, markdown func(io.Writer) error) error {
 	return all(writeFile(c, "markdown", markdown), writeFile(c, "tables", func(w io.Writer) error {
 		var text strings.Builder

@@ -16,11 +16,11 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// widest is the maximum width of printed text: longer lines are hard to read.
+// widest is the maximum width of printed text in columns. Longer lines are hard to read.
 const widest = 160
 
-// outputStyle is the style that standard output supports. The width is that of the terminal, else COLUMNS, else a width for
-// logs.
+// outputStyle returns the style for standard output. The width is that of the terminal, or else COLUMNS, or else a
+// default for logs.
 func outputStyle() style.Style {
 	fd := int(os.Stdout.Fd())
 	if !term.IsTerminal(fd) {
@@ -38,12 +38,13 @@ func outputStyle() style.Style {
 	return style.Style{Width: min(width, widest), Color: !plain}
 }
 
-// interactive reports whether there is a user who can be asked.
+// interactive reports whether there is a terminal on which the user can be asked.
 func interactive() bool {
 	return term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd()))
 }
 
-// ask asks a question and reports whether the answer is yes. Any other answer is no; ctx ends the wait.
+// ask asks a question and reports whether the answer is yes. Any other answer counts as no. It returns an error if ctx
+// ends first.
 func ask(ctx context.Context, in io.Reader, out io.Writer, question string) (bool, error) {
 	if _, err := fmt.Fprint(out, question); err != nil {
 		return false, err
@@ -61,7 +62,7 @@ func ask(ctx context.Context, in io.Reader, out io.Writer, question string) (boo
 	}
 }
 
-// tell writes a line about the progress.
+// tell prints a line about the progress to standard error.
 func tell(line string) {
 	fmt.Fprintln(guarded(os.Stderr), "lockproof:", safetext.Cut(safetext.OneLine(secret.HideCommand(line))))
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestNothingTakesTheTerminalOver: what programs, files and their names have in them of a terminal's commands is shown
-// and not obeyed.
+// TestNothingTakesTheTerminalOver checks that escape sequences in the output of programs, in files and in file names
+// are printed in a harmless form.
 func TestNothingTakesTheTerminalOver(t *testing.T) {
 	t.Parallel()
 	const evil = "evil\x1b]0;title\a\u009b2J\u202e"

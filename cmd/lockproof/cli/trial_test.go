@@ -20,7 +20,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/engine"
 )
 
-// commandInPath makes this test binary the lockproof that scripts find, with an adapter that has a bug or none.
+// commandInPath puts a script named lockproof first in PATH, which runs this test binary.
 func commandInPath(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -31,7 +31,7 @@ func commandInPath(t *testing.T) {
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
-// bash runs a script as CI does, and returns its exit code and output.
+// bash runs a script as a CI service does, and returns its exit code and output.
 func bash(t *testing.T, script string) (code int, out string) {
 	t.Helper()
 	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
@@ -43,7 +43,7 @@ func bash(t *testing.T, script string) (code int, out string) {
 	return cmd.ProcessState.ExitCode(), string(said)
 }
 
-// action is what our action for GitHub consists of.
+// action has the parts of lockproof's GitHub action that the tests need.
 type action struct {
 	Inputs map[string]struct{ Description, Default string }
 	Runs   struct {
@@ -55,7 +55,7 @@ type action struct {
 	}
 }
 
-// theAction is read from its file; it is called before a test goes elsewhere.
+// theAction reads the action from its file. It must be called before the test changes the current folder.
 func theAction(t *testing.T) (a action) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(repository, ".github/actions/lockproof/action.yml"))
@@ -68,8 +68,8 @@ func theAction(t *testing.T) (a action) {
 	return a
 }
 
-// run carries out the steps of the action that need no service, where we are, and returns how its job ends, what it
-// prints, and the folder with its files.
+// run carries out those steps of the action that do not need GitHub, in the current folder. It returns the exit code of
+// the job, its output, and the folder with its files.
 func (a action) run(t *testing.T, command string) (code int, out, temp string) {
 	t.Helper()
 	temp = t.TempDir()
@@ -94,7 +94,7 @@ func (a action) run(t *testing.T, command string) (code int, out, temp string) {
 	return code, out, temp
 }
 
-// has are files that are there, and not empty.
+// has checks that files exist in a folder and are not empty.
 func has(t *testing.T, dir string, files ...string) {
 	t.Helper()
 	for _, name := range files {
@@ -104,11 +104,11 @@ func has(t *testing.T, dir string, files ...string) {
 	}
 }
 
-// largestPage is how many bytes a page without the explorer may have. This mutant's has more than that of any other.
+// largestPage is the maximum size of a page without the explorer, in bytes.
 const largestPage = 300_000
 
-// TestAction: the steps of the action that need no service, in a clean folder: a violation fails the job, is annotated, is
-// in the summary, and leaves its files.
+// TestAction runs the steps of the GitHub action in a clean folder. A violation must fail the job, and must be
+// annotated. The job must leave its summary and its files.
 func TestAction(t *testing.T) {
 	a, kept := theAction(t), recordedOf(t, "locked-is-success")
 	if a.Runs.Using != "composite" || a.Inputs["command"].Default != "prove" {
@@ -143,8 +143,8 @@ func TestAction(t *testing.T) {
 	}
 }
 
-// TestActionRunsNothingElse: what a shell would carry out of the action's input is a word; commands without the flags of
-// reports run as well, and quotes that do not end are an error.
+// TestActionRunsNothingElse checks that shell syntax in the action's input is not executed. Commands without report
+// flags must work, and an unclosed quote must be an error.
 func TestActionRunsNothingElse(t *testing.T) {
 	a := theAction(t)
 	t.Chdir(t.TempDir())
@@ -166,7 +166,7 @@ func TestActionRunsNothingElse(t *testing.T) {
 	}
 }
 
-// TestActionsArePinned: what the action and the beginnings of CI take from others is named by its commit, and lockproof by its
+// TestActionsArePinned checks that the action and the CI templates name other actions by commit, and lockproof by
 // version.
 func TestActionsArePinned(t *testing.T) {
 	for _, path := range []string{"../../../.github/actions/lockproof/action.yml", "start/ci/github.yml", "start/ci/gitlab.yml"} {
@@ -183,7 +183,8 @@ func TestActionsArePinned(t *testing.T) {
 	}
 }
 
-// TestNoCommandsOfClients: in a job of a service, what a client says is no command to the service, and our annotations are.
+// TestNoCommandsOfClients checks output in a GitHub job. Text from clients must not act as a command of GitHub, but
+// lockproof's own annotations must.
 func TestNoCommandsOfClients(t *testing.T) {
 	t.Setenv("GITHUB_ACTIONS", "true")
 	var out, errs bytes.Buffer
@@ -204,7 +205,7 @@ func TestNoCommandsOfClients(t *testing.T) {
 	}
 }
 
-// gitlabJob is the job that init writes for GitLab.
+// gitlabJob is the job in the CI file that `init` writes for GitLab.
 type gitlabJob struct {
 	Image     string
 	Script    []string
@@ -228,8 +229,8 @@ func readGitLab(t *testing.T) gitlabJob {
 	return jobs["lockproof"]
 }
 
-// TestWrittenCI: what init writes for CI is well-formed, installs what the adapter takes, and runs the action or lockproof
-// itself.
+// TestWrittenCI checks the CI files that `init` writes. They must be valid, install what the adapter needs, and run
+// lockproof.
 func TestWrittenCI(t *testing.T) {
 	for _, l := range languages {
 		words := []string{l.name}
@@ -267,15 +268,16 @@ func TestWrittenCI(t *testing.T) {
 
 var allTrials = flag.Bool("all-trials", false, "have each library judged on each service, as many scenarios as init writes")
 
-// trials are libraries with a bug that people really make: where somebody else has the lock, they take it as theirs.
+// trials are edits that put a common bug into an adapter: if another client has the lock, the client believes that it
+// holds it.
 var trials = map[string]struct{ file, right, wrong string }{
 	"python": {"lockproof/adapter.py", "                raise\n            self.channel()\n", "                raise\n            self.channel()\n            self.held = True\n"},
 	"go":     {"lockproof/adapter.go", "\t\t_, err = l.channel()\n\t\treturn false, err\n", "\t\t_, err = l.channel()\n\t\tl.held = err == nil\n\t\treturn l.held, err\n"},
 }
 
-// TestTrial does what the pages say, in a clean folder, as somebody whose library has a bug: begin, run what CI runs,
-// read the page. The job of GitHub's and that of GitLab's are red, and the page says what went wrong. A service's own
-// work, such as installing, is left out; how long the rest took is logged.
+// TestTrial does in a clean folder what the documentation says, with a library that has a bug: it creates a project,
+// runs what CI runs, and reads the page. The jobs of GitHub and GitLab must fail, and the page must explain the bug.
+// Steps that need the service itself are left out. The duration is logged.
 func TestTrial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what takes programs")
@@ -289,7 +291,7 @@ func TestTrial(t *testing.T) {
 				}
 				began := time.Now()
 				begun(t, name, "--ci", service)
-				t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // a service's machine has been told of no program
+				t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // on a CI machine no program has been permitted yet
 				commandInPath(t)
 				switch name {
 				case "python":
@@ -347,7 +349,7 @@ func lookUp(t *testing.T, program string) string {
 	return path
 }
 
-// edit replaces a part of a file.
+// edit replaces a text that occurs exactly once in a file.
 func edit(t *testing.T, file, old, new string) {
 	t.Helper()
 	data, err := os.ReadFile(file)

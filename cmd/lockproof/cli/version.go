@@ -23,12 +23,12 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// version describes the version, its source, the version of Go, and the platform.
+// version describes lockproof's version, its commit, the version of Go, and the platform.
 func version() string {
 	return fmt.Sprintf("%s%s %s %s/%s", engine.Version, builtFrom(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// builtFrom is the commit that the program was built from, if it was recorded.
+// builtFrom returns the commit from which the program was built, if the build recorded it.
 func builtFrom() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestWorkersOnKubernetes: the example is an indexed Job whose command line lockproof takes.
+// TestWorkersOnKubernetes checks the example for Kubernetes. It must be an indexed Job, and lockproof must accept its
+// command line.
 func TestWorkersOnKubernetes(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "workers", "kubernetes.yaml"))
 	if err != nil {
@@ -69,7 +70,8 @@ func TestWorkersOnKubernetes(t *testing.T) {
 	}
 }
 
-// TestWorkersUnderSystemd: the example is a service whose command line lockproof takes, and which is started again.
+// TestWorkersUnderSystemd checks the example for systemd. The service must be restarted when it ends, and lockproof
+// must accept its command line.
 func TestWorkersUnderSystemd(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "workers", "lockproof-worker.service"))
 	if err != nil {
@@ -100,7 +102,7 @@ func TestWorkersUnderSystemd(t *testing.T) {
 	}
 }
 
-// taken reports a command line that lockproof does not take.
+// taken checks that lockproof accepts a command line of `campaign work`.
 func taken(t *testing.T, words []string) {
 	t.Helper()
 	if len(words) == 0 || filepath.Base(words[0]) != "lockproof" {
@@ -118,7 +120,7 @@ func taken(t *testing.T, words []string) {
 	}
 }
 
-// after is the word after another.
+// after returns the word that follows a flag.
 func after(t *testing.T, words []string, flag string) string {
 	t.Helper()
 	for i, word := range words[:len(words)-1] {

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis"
 )
 
-// Own are the finders of servers for which lockproof has its own clients.
+// Own contains the finders for the servers of which lockproof itself has a client.
 var Own = Finders{"redis": findRedis, "consul": findConsul}
 
 func findRedis(ctx context.Context, address string) (Server, error) {
@@ -19,7 +19,7 @@ func findRedis(ctx context.Context, address string) (Server, error) {
 	return s, nil
 }
 
-// agent is a Consul agent, without anything to close.
+// agent is a client of a Consul agent. It has no connection to close.
 type agent struct{ *consul.Agent }
 
 func findConsul(ctx context.Context, address string) (Server, error) {

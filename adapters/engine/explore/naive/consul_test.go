@@ -12,7 +12,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// consulModel is a configuration of the guide's semaphore. Sets of clients are bits.
+// consulModel is a configuration of the semaphore in Consul's guide. Its fields are options of the lock. Sets of
+// clients are bit sets.
 type consulModel struct {
 	unconfirmed, blind, credulous, atMost, late bool
 	prune, removes                              string
@@ -21,7 +22,7 @@ type consulModel struct {
 	calls                                       []string
 }
 
-// The requests of an acquire, then those of a release.
+// The program counter of a client: the requests of an acquire, then the requests of a release.
 const (
 	consulKey int8 = iota
 	consulLive
@@ -41,7 +42,7 @@ var consulNames = [...]string{"takes its key", "reads who is alive", "reads", "w
 type consulClient struct {
 	op, at, tries           int8
 	holds, full, dead, gone bool
-	there                   bool // what it has read: whether there is a lock, of which index, who holds it, and who is alive
+	there                   bool // what the client has read: the key exists; its index and holders; live sessions
 	index, holders, live    uint8
 }
 
@@ -52,7 +53,7 @@ type consulState struct {
 	crashes              int8
 }
 
-// write writes the lock if it is as the client has read it.
+// write writes the lock's key if it is unchanged since the client read it (compare and set).
 func (m *consulModel) write(s *consulState, cl *consulClient, holders uint8) bool {
 	if !m.blind && (s.there != cl.there || s.there && s.index != cl.index) {
 		return false
@@ -62,7 +63,7 @@ func (m *consulModel) write(s *consulState, cl *consulClient, holders uint8) boo
 	return true
 }
 
-// read has a client see the lock, and with it who is alive, unless that was an earlier read.
+// read reads the lock's key and, depending on the option prune, the live sessions.
 func (m *consulModel) read(s *consulState, cl *consulClient) {
 	cl.there, cl.index, cl.holders = s.there, s.index, s.holders
 	switch {
@@ -73,7 +74,7 @@ func (m *consulModel) read(s *consulState, cl *consulClient) {
 	}
 }
 
-// again has a client try once more, if it may.
+// again makes a client try again, beginning with the request that at gives. Without retries left, it gives up.
 func (m *consulModel) again(cl *consulClient, at int8) {
 	if cl.at = at; cl.tries >= m.retries {
 		cl.at = consulGaveUp
@@ -81,7 +82,7 @@ func (m *consulModel) again(cl *consulClient, at int8) {
 	cl.tries++
 }
 
-// first is the first request of an acquire that reads.
+// first returns the first read request of an acquire.
 func (m *consulModel) first() int8 {
 	if m.prune == "two-reads" {
 		return consulLive
@@ -89,7 +90,7 @@ func (m *consulModel) first() int8 {
 	return consulRead
 }
 
-// done ends a call.
+// done ends a client's operation and moves on to the next that it can call.
 func (m *consulModel) done(cl *consulClient, holds bool) {
 	*cl = consulClient{op: cl.op + 1, holds: holds}
 	for int(cl.op) < len(m.calls) && (m.calls[cl.op] == "acquire") == holds {
@@ -100,7 +101,7 @@ func (m *consulModel) done(cl *consulClient, holds bool) {
 	}
 }
 
-// step is a client's next request.
+// step executes a client's next request.
 func (m *consulModel) step(s *consulState, c int) (step string, broken []string) {
 	cl := &s.clients[c]
 	bit := uint8(1) << c
@@ -157,7 +158,7 @@ func (m *consulModel) step(s *consulState, c int) (step string, broken []string)
 	return step, broken
 }
 
-// leave takes whom a release takes from the lock.
+// leave removes holders from the lock's key during a release. The option removes says which.
 func (m *consulModel) leave(s *consulState, cl *consulClient, bit uint8) {
 	switch m.removes {
 	case "key":
@@ -179,7 +180,7 @@ func (m *consulModel) leave(s *consulState, cl *consulClient, bit uint8) {
 	}
 }
 
-// next is every step from a state.
+// next calls to with every step that is possible in a state.
 func (m *consulModel) next(s consulState, to func(step string, s consulState, broken []string)) {
 	arrive := func(step string, s consulState, broken []string) {
 		believe := 0
@@ -195,7 +196,7 @@ func (m *consulModel) next(s consulState, to func(step string, s consulState, br
 			cl := &s.clients[c]
 			held := s.holders & s.live
 			if m.prune == "none" {
-				held = s.holders // nobody takes the dead out
+				held = s.holders // with this option nobody removes dead clients
 			}
 			cl.full = cl.full || cl.at > consulKey && cl.at <= consulGaveUp && bits.OnesCount8(held) >= m.slots
 		}
@@ -227,7 +228,7 @@ func (m *consulModel) next(s consulState, to func(step string, s consulState, br
 	}
 }
 
-// drawConsul draws a configuration of the guide's semaphore.
+// drawConsul draws a configuration of the semaphore in Consul's guide.
 func drawConsul(r *rand.Rand) (c configuration, ask func(int) outcome) {
 	m := &consulModel{}
 	flip := func(of int, name, value string) bool {

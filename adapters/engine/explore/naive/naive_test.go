@@ -28,15 +28,15 @@ var (
 	largest  = flag.Int("naive-states", 60_000, "how many states a naive model may have")
 )
 
-// configuration is what both models are asked about.
+// configuration is a configuration on which the naive model and explore are compared.
 type configuration struct {
 	target                 string
 	options                [][2]string
 	clients, slots, admins int
 	calls, adminCalls      string
 	faults                 sim.FaultBounds
-	leave                  property.Set // what is not compared
-	any                    bool         // explore has any number of clients and crashes: it may find more
+	leave                  property.Set // properties that are not compared
+	any                    bool         // explore uses any number of clients and crashes: it may find more violations
 }
 
 func (c *configuration) set(name string, value any) {
@@ -69,21 +69,21 @@ func (c *configuration) String() string {
 	return s
 }
 
-// outcome is what a naive model came to: for each property that it found violated, a shortest execution.
+// outcome is the result of a naive model. violated maps each violated property to a shortest violating execution.
 type outcome struct {
 	violated map[string][]string
 	states   int
 	whole    bool
 }
 
-// reached is how a state was come to first.
+// reached is the first step by which the search reached a state, and the state before that step.
 type reached[S any] struct {
 	from S
 	step string
 }
 
-// visit visits the states that next leads to, breadth first, up to so many. next tells each step, the state it leads to, and
-// which properties the step has violated.
+// visit visits states breadth first, from start, until it has seen more than most states. next calls to for every step
+// that is possible in a state. broken are the properties that the step violates.
 func visit[S comparable](start S, most int, next func(s S, to func(step string, s S, broken []string))) outcome {
 	out := outcome{violated: map[string][]string{}, whole: true}
 	seen := map[S]reached[S]{start: {}}
@@ -110,7 +110,7 @@ func visit[S comparable](start S, most int, next func(s S, to func(step string, 
 	return out
 }
 
-// path is the steps from the start to a state.
+// path returns the steps from the start to a state.
 func path[S comparable](seen map[S]reached[S], start, s S) (steps []string) {
 	for s != start {
 		steps = append(steps, seen[s].step)
@@ -120,10 +120,12 @@ func path[S comparable](seen map[S]reached[S], start, s S) (steps []string) {
 	return steps
 }
 
-// compared maps each property of a naive model to those of explore's that say the same, any of which may be violated for it.
+// compared maps each property of a naive model to the equivalent properties of explore. It suffices if one of them is
+// violated.
 type compared map[string][]property.Property
 
-// verdicts are explore's verdicts on the compared properties. An incomplete exploration has only its violations.
+// verdicts returns explore's verdicts on the compared properties. whole is false if the exploration is incomplete; then
+// only its violations count.
 func verdicts(t *testing.T, c *configuration, by compared) (violated map[string]bool, whole bool) {
 	t.Helper()
 	target, err := engine.TargetNamed(c.target)
@@ -177,7 +179,7 @@ func parsed(calls string) (ops []scenario.Operation, err error) {
 	}
 	for _, call := range strings.Split(calls, ",") {
 		name, arg, stated := strings.Cut(call, ":")
-		if name == "acquire" && stated { // what its caller states: a priority
+		if name == "acquire" && stated { // an acquire with a priority as its argument
 			ops = append(ops, scenario.Operation{Op: lock.Acquire, Arg: arg[0] - '0'})
 			continue
 		}
@@ -190,11 +192,11 @@ func parsed(calls string) (ops []scenario.Operation, err error) {
 	return ops, nil
 }
 
-// drawer draws a configuration; ask has the naive model visit it.
+// drawer draws a configuration. ask runs the naive model of that configuration.
 type drawer func(r *rand.Rand) (c configuration, ask func(most int) outcome)
 
-// agree compares the two models on random configurations, few of them unless the flag says more, and on those that they have
-// disagreed on once.
+// agree compares the two models on few random configurations, or on as many as the flag -naive says. It also repeats
+// the seeds in once, on which the models once disagreed.
 func agree(t *testing.T, few int, by compared, draw drawer, once ...uint64) {
 	switch {
 	case *many > 0:
@@ -227,7 +229,7 @@ func agree(t *testing.T, few int, by compared, draw drawer, once ...uint64) {
 	t.Logf("seeds %d to %d: %d configurations compared, %d disagree, %d too large here", *from, *from+uint64(few)-1, judged, differ, left)
 }
 
-// disagree reports each property on which the verdicts differ.
+// disagree reports each property on which the two models have different verdicts.
 func disagree(t *testing.T, seed uint64, c *configuration, naive outcome, found map[string]bool, whole bool, by compared) (any bool) {
 	for name := range by {
 		steps, here := naive.violated[name]
@@ -244,7 +246,7 @@ func disagree(t *testing.T, seed uint64, c *configuration, naive outcome, found 
 	return any
 }
 
-// brief has the milliseconds that pass in a line.
+// brief joins successive milliseconds that pass into one line.
 func brief(steps []string) (lines []string) {
 	passed := 0
 	for i, step := range steps {
@@ -259,5 +261,5 @@ func brief(steps []string) (lines []string) {
 	return lines
 }
 
-// pick is one of the values.
+// pick returns one of the values at random.
 func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }

@@ -11,7 +11,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// queueModel is a configuration of the persistent semaphore: its target is the reference, or has one bug.
+// queueModel is a configuration of the persistent semaphore. Its target is the reference lock or a variant with one
+// bug.
 type queueModel struct {
 	target          string
 	unseen, stay    bool
@@ -24,7 +25,7 @@ type queueModel struct {
 	administrations []string
 }
 
-// The commands of an acquire, then that of a release.
+// The program counter of a client: the commands of an acquire, then the command of a release.
 const (
 	queueSlot int8 = iota
 	queueHolder
@@ -40,18 +41,18 @@ var queueNames = [...]string{"probes the slot", "probes the holder", "declares t
 type queueClient struct {
 	op, at, slot, tries int8
 	holds, dead, gone   bool
-	existed             uint8 // the slots that have existed in its call
+	existed             uint8 // the slots that existed at some moment of its current call, as bits
 }
 
 type queueState struct {
-	slots   uint8   // which A queues there are, as bits
-	holders [5]int8 // whose B queue there is of each slot, from 1
+	slots   uint8   // the existing A queues (slots), as bits
+	holders [5]int8 // for each slot, from 1, the client whose B queue (holder) exists; 0 if none
 	clients [3]queueClient
 	admin   struct{ op, at, slot int8 }
 	crashes int8
 }
 
-// step is a client's next command.
+// step executes a client's next command.
 func (m *queueModel) step(s *queueState, c int) string {
 	cl := &s.clients[c]
 	if cl.slot == 0 {
@@ -119,14 +120,14 @@ func (m *queueModel) step(s *queueState, c int) string {
 	return step
 }
 
-// claimed goes on after a claim that went well.
+// claimed continues an acquire after its claim succeeded.
 func (m *queueModel) claimed(cl *queueClient) {
 	if cl.at = queueVerify; m.unverified {
 		m.done(cl, true)
 	}
 }
 
-// done ends a call.
+// done ends a client's operation and moves on to the next that it can call.
 func (m *queueModel) done(cl *queueClient, holds bool) {
 	slot := cl.slot
 	*cl = queueClient{op: cl.op + 1, holds: holds, existed: cl.existed}
@@ -141,7 +142,8 @@ func (m *queueModel) done(cl *queueClient, holds bool) {
 	}
 }
 
-// administer is the administrator's next command: it looks for the last slot, and then deletes it or makes the next.
+// administer executes the administrator's next command. It searches for the last slot, and then deletes that slot or
+// creates the next one.
 func (m *queueModel) administer(s *queueState) string {
 	a := &s.admin
 	call := m.administrations[a.op]
@@ -161,7 +163,7 @@ func (m *queueModel) administer(s *queueState) string {
 	return "a1: " + call
 }
 
-// end has the broker notice that a client is gone.
+// end makes the broker notice that a client is gone: the client's B queues disappear.
 func (m *queueModel) end(s *queueState, c int) {
 	s.clients[c].gone = true
 	for i := range s.holders {
@@ -171,7 +173,7 @@ func (m *queueModel) end(s *queueState, c int) {
 	}
 }
 
-// next is every step from a state.
+// next calls to with every step that is possible in a state.
 func (m *queueModel) next(s queueState, to func(step string, s queueState, broken []string)) {
 	for c := range m.clients {
 		cl := &s.clients[c]
@@ -203,7 +205,8 @@ func (m *queueModel) next(s queueState, to func(step string, s queueState, broke
 	}
 }
 
-// arrive notes which slots have existed in each call, and says what a step violates.
+// arrive completes a step: it updates the slots that existed during each call, and determines the properties that the
+// step violates.
 func (m *queueModel) arrive(before *queueState, s queueState, step string, to func(string, queueState, []string)) {
 	var broken []string
 	var held []int8
@@ -263,7 +266,8 @@ func TestRabbitMQ(t *testing.T) {
 	agree(t, 8, compared{"two": {property.MutualExclusion}, "phantom": {property.NoPhantomSlot}}, drawQueues)
 }
 
-// TestAny: whatever the naive model finds with a few clients is not proved for any number of them.
+// TestAny compares with explore for any number of clients. What the naive model violates with a few clients must not be
+// proved for any number.
 func TestAny(t *testing.T) {
 	agree(t, 4, compared{"two": {property.MutualExclusion}, "phantom": {property.NoPhantomSlot}}, func(r *rand.Rand) (configuration, func(int) outcome) {
 		c, ask := drawQueues(r)

@@ -11,29 +11,31 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// redisModel is a configuration of the priority lock on one server. Times are in ms.
+// redisModel is a configuration of the priority lock on one Redis server. Its fields are options of the lock. Times are
+// in milliseconds.
 type redisModel struct {
 	claims, longest, leave, equal, proceed, before, afterOwn, silent, free bool
 	deletes, byClock, deaf                                                 bool
 	victims                                                                string
 	lease, above, margin                                                   int8
-	wait                                                                   int // percent
+	wait                                                                   int // maximum wait, in percent of the lease
 	calls                                                                  []string
 	clients                                                                int
 	crashes                                                                int8
 }
 
-// redisClaim is an entry: whose acquire made it, numbered from 1 for each client, and how long it lives.
+// redisClaim is a claim on the lock: the client, the number of the client's acquire (from 1), its priority, and the
+// milliseconds until it expires.
 type redisClaim struct{ client, number, priority, left int8 }
 
-// redisEntry is what a server has: the last claim is on top.
+// redisEntry is the lock's value on the server. The last claim in it is on top.
 type redisEntry [6]redisClaim
 
-// The activities of a client.
+// What a client is doing.
 const (
 	redisIdle int8 = iota
 	redisWaits
-	redisReady // all have acknowledged
+	redisReady // all victims have acknowledged
 	redisGivesUp
 	redisDead
 )
@@ -41,13 +43,13 @@ const (
 type redisClient struct {
 	op, doing, number, priority int8
 	holds                       bool
-	unsettled                   int8 // attempts that it gave up while a victim may have worked on: bit n is number n
+	unsettled                   int8 // bit n: it gave up its acquire number n while a victim may still have worked
 	belief, waits, age          int8
-	asked                       [3]int8 // of each victim: 1 it is asked, 2 it has acknowledged
-	owes, thefts                [3]int8 // messages that it has not read: of its own acquire that they are about, and the thief's
-	sworn                       [3]int8 // acknowledgements that it has sent and that have not arrived, of which acquire
-	owed                        [3]int8 // whom it acknowledges once its own victims have
-	stops                       int8    // from 1: whom it has acknowledged before it has stopped
+	asked                       [3]int8 // for each victim: 1 if asked to stop, 2 if it has acknowledged
+	owes, thefts                [3]int8 // unread messages by thief: number of the stolen acquire, and of the thief's
+	sworn                       [3]int8 // acknowledgements in flight, by thief: number of the thief's acquire, or 0
+	owed                        [3]int8 // acknowledgements to send, by thief, when the own victims have acknowledged
+	stops                       int8    // the thief, from 1, to whom it acknowledged before it stopped working, or 0
 }
 
 type redisState struct {
@@ -56,7 +58,7 @@ type redisState struct {
 	crashes int8
 }
 
-// length is the lease that a client of a priority asks for.
+// length returns the lease that a client with this priority asks for.
 func (m *redisModel) length(priority int8) int8 {
 	if priority > 1 && m.above > 0 {
 		return m.above
@@ -64,7 +66,7 @@ func (m *redisModel) length(priority int8) int8 {
 	return m.lease
 }
 
-// pass lets a millisecond pass.
+// pass lets one millisecond pass.
 func (m *redisModel) pass(s *redisState) {
 	var left redisEntry
 	n := 0
@@ -92,7 +94,7 @@ func (m *redisModel) pass(s *redisState) {
 	}
 }
 
-// without is the entry without a claim.
+// without removes a claim from the lock's value, and reports whether it was there.
 func (s *redisState) without(client, number int8) (was bool) {
 	var left redisEntry
 	n := 0
@@ -110,7 +112,7 @@ func (s *redisState) without(client, number int8) (was bool) {
 	return was
 }
 
-// acquire carries out the script of an acquire, and has the client heed its reply.
+// acquire executes the script of an acquire, and makes the client process the reply. It returns the outcome in words.
 func (m *redisModel) acquire(s *redisState, c int, priority int8) string {
 	cl := &s.clients[c]
 	cl.number++
@@ -142,12 +144,12 @@ func (m *redisModel) acquire(s *redisState, c int, priority int8) string {
 		}
 		own := e.client == mine.client
 		if own && (!m.silent || cl.unsettled&(1<<e.number) == 0) {
-			continue // it knows that nobody works by its own attempt that is over
+			continue // it knows that nobody works because of its own earlier attempt
 		}
 		waiting = true
 		cl.asked[e.client-1] = 1
 		if own {
-			continue // and who worked when it began that one has not said to have stopped
+			continue // a victim of that attempt may still work
 		}
 		s.clients[e.client-1].owes[c], s.clients[e.client-1].thefts[c] = e.number, cl.number
 	}
@@ -159,7 +161,8 @@ func (m *redisModel) acquire(s *redisState, c int, priority int8) string {
 	return "asks"
 }
 
-// grant has a client believe, so long after it sent its command. One whose time is over by then has failed, and gives up.
+// grant makes a client believe that it holds the lock, age milliseconds after it sent its command. If the lease is over
+// by then, the client gives up.
 func (m *redisModel) grant(s *redisState, c int, age int8) {
 	cl := &s.clients[c]
 	belief := m.length(cl.priority) - m.margin
@@ -175,7 +178,8 @@ func (m *redisModel) grant(s *redisState, c int, age int8) {
 	cl.op++
 }
 
-// answer lets a client react to a theft: it tells the thief once it has stopped working.
+// answer makes a client process the message that a thief has stolen the lock. The client acknowledges when it has
+// stopped working.
 func (m *redisModel) answer(s *redisState, c, thief int, number int8) {
 	cl := &s.clients[c]
 	theft := cl.thefts[thief]
@@ -199,7 +203,7 @@ func (m *redisModel) answer(s *redisState, c, thief int, number int8) {
 	}
 }
 
-// giveUp ends a wait without success.
+// giveUp makes a client that waits for acknowledgements give up.
 func (m *redisModel) giveUp(s *redisState, c int) {
 	cl := &s.clients[c]
 	if slices.Contains(cl.asked[:], 1) {
@@ -212,7 +216,7 @@ func (m *redisModel) giveUp(s *redisState, c int) {
 	}
 }
 
-// violated is what a state breaks.
+// violated returns the properties that a state violates.
 func (m *redisModel) violated(s *redisState) []string {
 	n := 0
 	for c := range s.clients {
@@ -226,7 +230,7 @@ func (m *redisModel) violated(s *redisState) []string {
 	return nil
 }
 
-// next is every step from a state.
+// next calls to with every step that is possible in a state.
 func (m *redisModel) next(s redisState, to func(step string, s redisState, broken []string)) {
 	arrive := func(step string, s redisState) { to(step, s, m.violated(&s)) }
 	due := false
@@ -269,7 +273,7 @@ func (m *redisModel) next(s redisState, to func(step string, s redisState, broke
 	}
 }
 
-// messages are the steps in which a client reads one.
+// messages takes the steps in which client c reads a message.
 func (m *redisModel) messages(s redisState, c int, arrive func(string, redisState)) {
 	cl := &s.clients[c]
 	for d := range m.clients {
@@ -291,7 +295,7 @@ func (m *redisModel) messages(s redisState, c int, arrive func(string, redisStat
 	}
 }
 
-// acknowledged is what a thief does with an acknowledgement.
+// acknowledged makes a thief process a victim's acknowledgement.
 func (m *redisModel) acknowledged(s *redisState, c, victim int) {
 	cl := &s.clients[c]
 	if cl.doing != redisWaits || cl.asked[victim] != 1 {
@@ -310,10 +314,10 @@ func (m *redisModel) acknowledged(s *redisState, c, victim int) {
 			cl.sworn[d] = owed
 		}
 	}
-	m.giveUp(s, c) // none of its victims works on
+	m.giveUp(s, c) // the own thieves were told, and no victim is working any more
 }
 
-// step is what a client does of itself.
+// step takes the client's next step that needs no message.
 func (m *redisModel) step(s redisState, c int, arrive func(string, redisState)) {
 	cl := &s.clients[c]
 	if cl.stops != 0 {
@@ -366,7 +370,7 @@ func (m *redisModel) step(s redisState, c int, arrive func(string, redisState)) 
 			continue
 		}
 		if call == "refresh" && i+1 < len(s.entry) && s.entry[i+1].client != 0 {
-			continue // another client stole its permit: its claim is not prolonged any more
+			continue // its permit was stolen: refresh does not extend this claim
 		}
 		own = true
 		if call == "refresh" {
@@ -390,7 +394,7 @@ func (m *redisModel) step(s redisState, c int, arrive func(string, redisState)) 
 	arrive(fmt.Sprintf("c%d: %s, its own: %v", c+1, call, own), s)
 }
 
-// drawRedis draws a configuration of the priority lock on one server.
+// drawRedis draws a configuration of the priority lock on one Redis server.
 func drawRedis(r *rand.Rand) (c configuration, ask func(int) outcome) {
 	m := &redisModel{claims: r.IntN(2) == 0, wait: 100}
 	flip := func(of int, name, value string) bool {
@@ -412,7 +416,7 @@ func drawRedis(r *rand.Rand) (c configuration, ask func(int) outcome) {
 	}
 	m.proceed = flip(5, "unanswered", "proceed")
 	m.before = flip(5, "ack", "before-work")
-	flip(5, "validity", "reply") // one server's reply comes when the command is sent
+	flip(5, "validity", "reply") // no effect on the model: one server replies in the millisecond of the command
 	m.free = flip(5, "wait-counts", "false")
 	m.deaf = flip(5, "extension", "ignored")
 	m.byClock = flip(2, "verify", "clock")

@@ -1,6 +1,6 @@
 package naive_test
 
-// at is the command that a client is at.
+// at returns the command that a client executes next.
 func (m *sqlModel) at(cl *sqlClient) sqlCommand {
 	if cl.pc < 0 {
 		return sqlRollback
@@ -8,28 +8,28 @@ func (m *sqlModel) at(cl *sqlClient) sqlCommand {
 	return m.programs[m.calls[cl.op]][cl.pc]
 }
 
-// believes says whether a client holds a slot as far as it knows.
+// believes reports whether a client believes that it holds a slot.
 func (m *sqlModel) believes(cl *sqlClient) bool {
 	return cl.slot != 0 && !cl.dead && !m.releasing(cl) && (m.deadline == "never" || cl.deadline > 0)
 }
 
-// releasing says whether a client has begun to release.
+// releasing reports whether a client has begun to release.
 func (m *sqlModel) releasing(cl *sqlClient) bool {
 	return int(cl.op) < len(m.calls) && m.calls[cl.op] == "release" && (cl.pc != 0 || cl.wait != 0)
 }
 
-// finish ends a client's operation.
+// finish ends a client's operation and moves on to the next that it can call.
 func (m *sqlModel) finish(cl *sqlClient) {
 	*cl = sqlClient{op: cl.op + 1, dead: cl.dead, slot: cl.slot, deadline: cl.deadline, until: cl.until, begun: m.oldest, stated: m.oldest, sent: m.oldest}
 	if cl.slot == 0 {
 		cl.deadline, cl.until = m.oldest, m.oldest
 	}
 	for int(cl.op) < len(m.calls) && (m.calls[cl.op] == "acquire") == (cl.slot != 0) {
-		cl.op++ // there is nothing to refresh or release, or it holds a slot still
+		cl.op++ // skips a refresh or release without a slot, and an acquire with one
 	}
 }
 
-// heed has a client go on after a reply. It says which properties that violates.
+// heed makes a client process a reply. It returns the properties that this violates.
 func (m *sqlModel) heed(s *sqlState, c int, k sqlCommand, rows, failure int8) (broken []string) {
 	cl := &s.clients[c]
 	acquiring := m.calls[cl.op] == "acquire"
@@ -52,7 +52,7 @@ func (m *sqlModel) heed(s *sqlState, c int, k sqlCommand, rows, failure int8) (b
 		return nil
 	}
 	if failure != sqlOK && (k != sqlFind || m.postgres) {
-		rows = 1 // it goes on as if it had what it asked for
+		rows = 1 // with this option, a timeout counts as success
 	}
 	switch {
 	case k == sqlRollback:
@@ -93,7 +93,7 @@ func (m *sqlModel) heed(s *sqlState, c int, k sqlCommand, rows, failure int8) (b
 	return m.done(s, c)
 }
 
-// gaveUp ends an operation that has failed.
+// gaveUp ends an operation that failed.
 func (m *sqlModel) gaveUp(cl *sqlClient) []string {
 	if m.calls[cl.op] == "release" {
 		cl.slot = 0
@@ -102,7 +102,7 @@ func (m *sqlModel) gaveUp(cl *sqlClient) []string {
 	return nil
 }
 
-// done ends an operation that went well: an acquire that is granted, a refresh or a release.
+// done ends an operation that succeeded: an acquire, a refresh or a release.
 func (m *sqlModel) done(s *sqlState, c int) (broken []string) {
 	cl := &s.clients[c]
 	call := m.calls[cl.op]
@@ -137,7 +137,8 @@ func (m *sqlModel) done(s *sqlState, c int) (broken []string) {
 	return broken
 }
 
-// observe notes what is so at a moment of each call, and says what is violated at it.
+// observe records facts that hold now, at a moment of each call in progress, for example whether all slots are taken.
+// It returns the properties that are violated now.
 func (m *sqlModel) observe(s *sqlState) (broken []string) {
 	var live, held uint8
 	first, last := m.span()
@@ -184,20 +185,21 @@ func (m *sqlModel) observe(s *sqlState) (broken []string) {
 	return broken
 }
 
-// complete notes what a command that has waited came to.
+// complete stores the result of a command that had to wait for a row lock.
 func (m *sqlModel) complete(s *sqlState, c int, k sqlCommand, rows, failure int8) {
 	cl := &s.clients[c]
 	cl.wait, cl.rows, cl.failure, cl.waited, cl.at = 2, rows, failure, 0, 0
 	m.ended(s, c, k, failure)
 }
 
-// ended is what the server does at the end of a command: it commits one that stands alone, and gives a failed transaction up.
+// ended does what the server does at the end of a command. It commits a command outside of a transaction, and rolls a
+// failed transaction back.
 func (m *sqlModel) ended(s *sqlState, c int, k sqlCommand, failure int8) {
 	cl := &s.clients[c]
 	switch {
 	case !cl.inTransaction:
 		m.end(s, c, failure == sqlOK)
-	case failure != sqlOK && m.postgres: // it has lost its locks already
+	case failure != sqlOK && m.postgres: // PostgreSQL has already released the locks
 		m.end(s, c, false)
 		cl.inTransaction, cl.aborted = true, true
 	case failure == sqlSerialization:
@@ -208,7 +210,7 @@ func (m *sqlModel) ended(s *sqlState, c int, k sqlCommand, failure int8) {
 	}
 }
 
-// granted heeds a reply, and says whether a grant that it makes disregards a lease.
+// granted makes a client process a reply. It also checks whether a grant ignores another client's lease.
 func (m *sqlModel) granted(s *sqlState, c int, k sqlCommand, rows, failure int8) []string {
 	was := s.clients[c].slot
 	call := m.calls[s.clients[c].op]
@@ -220,7 +222,7 @@ func (m *sqlModel) granted(s *sqlState, c int, k sqlCommand, rows, failure int8)
 	}
 	leases, live := 0, 0
 	for i := 1; i < len(s.rows); i++ {
-		if s.rows[i].token != 0 && s.rows[i].until >= 0 { // what counts as over is until < now
+		if s.rows[i].token != 0 && s.rows[i].until >= 0 { // a lease is over if until < now
 			live++
 		}
 	}

@@ -1,6 +1,6 @@
 package naive_test
 
-// sqlLists makes the commands of each operation.
+// sqlLists sets the commands of each operation.
 func (m *sqlModel) sqlLists() {
 	m.programs = map[string][]sqlCommand{"refresh": {sqlExtend}, "release": {sqlClear}}
 	switch {
@@ -24,7 +24,7 @@ func (m *sqlModel) sqlLists() {
 	m.oldest = -2*m.lease - 60
 }
 
-// token is the name of a client's lease of the call that it is in, or the last acquire before.
+// token identifies the lease of the client's current acquire, or of its last acquire before operation op.
 func (m *sqlModel) token(c int, op int8) int8 {
 	n := int8(0)
 	for _, call := range m.calls[:op+1] {
@@ -35,7 +35,7 @@ func (m *sqlModel) token(c int, op int8) int8 {
 	return int8(c)*2 + n
 }
 
-// now is the server's time of leases in a client's command.
+// now returns the server's time that a command of the client uses for leases, in milliseconds relative to the present.
 func (m *sqlModel) now(cl *sqlClient) int16 {
 	switch {
 	case m.clock == "statement", m.clock == "transaction" && !cl.inTransaction:
@@ -46,7 +46,8 @@ func (m *sqlModel) now(cl *sqlClient) int16 {
 	return 0
 }
 
-// written is the time that an update writes: PostgreSQL's is from before it waited, unless the row has changed.
+// written returns the time that an update uses. PostgreSQL evaluates it before the command waits for the row lock, and
+// again only if the row has changed meanwhile.
 func (m *sqlModel) written(cl *sqlClient, changed bool) int16 {
 	if m.postgres && m.clock == "system" && !changed {
 		return cl.stated
@@ -54,7 +55,7 @@ func (m *sqlModel) written(cl *sqlClient, changed bool) int16 {
 	return m.now(cl)
 }
 
-// seen is a row as a client's plain read sees it.
+// sees returns the token and end of a row as a client's plain read sees them.
 func (s *sqlState) sees(c, i int) (token int8, until int16) {
 	r, cl := &s.rows[i], &s.clients[c]
 	switch {
@@ -66,7 +67,7 @@ func (s *sqlState) sees(c, i int) (token int8, until int16) {
 	return r.token, r.until
 }
 
-// take locks a row, or says that another has it.
+// take locks a row. It returns false if another client has locked the row.
 func (s *sqlState) take(c, i int) bool {
 	if r := &s.rows[i]; r.owner != 0 && r.owner != int8(c+1) {
 		return false
@@ -75,13 +76,13 @@ func (s *sqlState) take(c, i int) bool {
 	return true
 }
 
-// put changes a row that the client locks.
+// put changes a row that the client has locked.
 func (s *sqlState) put(i int, token int8, until int16) {
 	r := &s.rows[i]
 	r.changed, r.newToken, r.newUntil = true, token, until
 }
 
-// current is what a row is to who locks it.
+// current returns the token and end of a row as the transaction that locks it sees them.
 func (s *sqlState) current(i int) (int8, int16) {
 	if r := &s.rows[i]; r.changed {
 		return r.newToken, r.newUntil
@@ -89,7 +90,7 @@ func (s *sqlState) current(i int) (int8, int16) {
 	return s.rows[i].token, s.rows[i].until
 }
 
-// end ends a client's transaction.
+// end ends a client's transaction by a commit or a rollback.
 func (m *sqlModel) end(s *sqlState, c int, commit bool) {
 	for i := range s.rows {
 		r := &s.rows[i]
@@ -111,7 +112,7 @@ func (m *sqlModel) end(s *sqlState, c int, commit bool) {
 	cl.inTransaction, cl.aborted, cl.snapshot, cl.old, cl.begun, cl.gaps = false, false, false, [7]sqlRow{}, m.oldest, 0
 }
 
-// span is the rows that leases, or slots, have.
+// span returns the range of rows that contain leases or slots.
 func (m *sqlModel) span() (first, last int) {
 	if m.slotForm {
 		return 1, m.slots
@@ -119,7 +120,8 @@ func (m *sqlModel) span() (first, last int) {
 	return 1, 6
 }
 
-// execute carries out the command that a client is at. It may wait; a row that it has got before that stays its own.
+// execute executes a client's command. waits says that the command must wait for a row lock; rows that it has already
+// locked stay locked.
 func (m *sqlModel) execute(s *sqlState, c int, k sqlCommand) (rows, failure int8, waits bool) {
 	cl := &s.clients[c]
 	if cl.aborted && k != sqlCommit && k != sqlRollback {
@@ -140,7 +142,7 @@ func (m *sqlModel) execute(s *sqlState, c int, k sqlCommand) (rows, failure int8
 			cl.begun = m.oldest
 		}
 	case sqlCommit:
-		if cl.aborted { // PostgreSQL says that it has rolled back
+		if cl.aborted { // PostgreSQL answers the commit with ROLLBACK
 			return 0, sqlSerialization, false
 		}
 		m.end(s, c, true)
@@ -191,7 +193,7 @@ func (m *sqlModel) execute(s *sqlState, c int, k sqlCommand) (rows, failure int8
 	return rows, sqlOK, false
 }
 
-// looks says whether a command takes the snapshot of its transaction: on MariaDB the first plain read does.
+// looks reports whether a command takes the snapshot of its transaction. On MariaDB the first plain read does.
 func (m *sqlModel) looks(cl *sqlClient, k sqlCommand) bool {
 	if m.postgres {
 		return cl.wait == 0 && k != sqlBegin && k != sqlCommit && k != sqlRollback
@@ -200,18 +202,18 @@ func (m *sqlModel) looks(cl *sqlClient, k sqlCommand) bool {
 	return k == sqlCountFirst || k == sqlCount || plain && (k == sqlFind || k == sqlMaster)
 }
 
-// candidate says whether a row is one that a statement of PostgreSQL looks at: by what was committed when it, or its
-// transaction's snapshot, began.
+// candidate reports whether a statement of PostgreSQL considers a row. It considers the rows that matched when the
+// statement, or the snapshot of its transaction, began.
 func (m *sqlModel) candidate(cl *sqlClient, i int) bool {
 	return !m.postgres || cl.candidates&(1<<i) != 0
 }
 
-// stale says that a row has changed since the snapshot of a PostgreSQL transaction that wants to lock it.
+// stale reports whether a row has changed since the snapshot of a PostgreSQL transaction that wants to lock it.
 func (m *sqlModel) stale(s *sqlState, cl *sqlClient, i int) bool {
 	return m.postgres && m.repeatable && cl.snapshot && cl.old[i].version != s.rows[i].version
 }
 
-// find looks for a slot and locks it; with claim, it is claimed at once.
+// find searches for a free slot and locks its row. If claim is set, it claims the slot in the same command.
 func (m *sqlModel) find(s *sqlState, c int, claim bool) (int8, int8, bool) {
 	cl := &s.clients[c]
 	now := m.now(cl)
@@ -270,15 +272,15 @@ func (m *sqlModel) find(s *sqlState, c int, claim bool) (int8, int8, bool) {
 	return 0, sqlOK, false
 }
 
-// unlock gives up a row that a statement has no use for, as MariaDB does at READ COMMITTED. One that it has waited for it
-// keeps.
+// unlock unlocks a row that a statement does not need, as MariaDB does at READ COMMITTED. A row for which the statement
+// has waited stays locked.
 func (m *sqlModel) unlock(s *sqlState, cl *sqlClient, i int, was int8) {
 	if !m.postgres && !m.repeatable && (cl.wait == 0 || int(cl.at) != i) {
 		s.rows[i].owner = was
 	}
 }
 
-// overwrite puts a token into a slot, whatever it has become.
+// overwrite writes a token into a slot, even if the slot is no longer free.
 func (m *sqlModel) overwrite(s *sqlState, c, i int, token int8) (int8, int8, bool) {
 	cl := &s.clients[c]
 	if cl.wait == 0 {
@@ -294,7 +296,8 @@ func (m *sqlModel) overwrite(s *sqlState, c, i int, token int8) (int8, int8, boo
 	return 1, sqlOK, false
 }
 
-// around is the gap between two leases that a token without one is in.
+// around returns the gap between two leases into which the token i, which has no lease yet, falls. The gap is a bit set
+// of tokens.
 func (s *sqlState) around(i int) (gap uint8) {
 	none := func(k int) bool { return s.rows[k].token == 0 && s.rows[k].owner == 0 }
 	for k := i; k > 0 && none(k); k-- {
@@ -306,8 +309,8 @@ func (s *sqlState) around(i int) (gap uint8) {
 	return gap
 }
 
-// deadlock is the victim of a deadlock, if a client that waits now makes one: of two clients each waits for the other. MariaDB
-// takes the one that has locked and changed less, or the last.
+// deadlock returns the victim if a client that begins to wait causes a deadlock of two clients. MariaDB chooses the
+// client that has locked and changed fewer rows, or the client that waits last.
 func (m *sqlModel) deadlock(s *sqlState, c int) (victim int, any bool) {
 	d := 1 - c
 	if m.postgres || m.clients != 2 || s.clients[d].wait != 1 {
@@ -327,7 +330,7 @@ func (m *sqlModel) deadlock(s *sqlState, c int) (victim int, any bool) {
 	return c, true
 }
 
-// own is the row that a client's lease is in.
+// own returns the row of a client's lease.
 func (m *sqlModel) own(cl *sqlClient, token int8) int {
 	if m.slotForm {
 		return int(cl.slot)
@@ -335,7 +338,7 @@ func (m *sqlModel) own(cl *sqlClient, token int8) int {
 	return int(token)
 }
 
-// change deletes the leases that are over, or extends or ends one's own.
+// change deletes expired leases, or extends or deletes the client's own lease.
 func (m *sqlModel) change(s *sqlState, c int, k sqlCommand) (rows, failure int8, waits bool) {
 	cl := &s.clients[c]
 	now, token := m.now(cl), m.token(c, cl.op)
@@ -364,15 +367,15 @@ func (m *sqlModel) change(s *sqlState, c int, k sqlCommand) (rows, failure int8,
 			}
 		}
 	}
-	before := uint8(0) // the gap before the row at hand, which is locked with it
+	before := uint8(0) // the gap before the current row, which is locked together with it
 	for i := first; i <= last; i++ {
 		r := &s.rows[i]
 		switch {
 		case m.postgres && !m.candidate(cl, i):
 			continue
 		case !m.postgres && k != sqlPurge && i != m.own(cl, token):
-			continue // it is found by its key
-		case !m.postgres && r.token == 0 && r.owner == 0: // there is none
+			continue // MariaDB finds the lease by its key
+		case !m.postgres && r.token == 0 && r.owner == 0: // the row does not exist
 			switch {
 			case !m.repeatable || m.slotForm:
 			case k == sqlPurge:

@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// pass lets a millisecond pass. Times that no longer make a difference become the oldest, so that states are few.
+// pass lets one millisecond pass. Times that no longer matter are set to the oldest time, so that there are fewer
+// states.
 func (m *sqlModel) pass(s *sqlState) {
-	earliest := int16(0) // of the clocks that some command still reads
+	earliest := int16(0) // earliest time that a command in progress still reads
 	for c := range s.clients {
 		cl := &s.clients[c]
 		for _, t := range []*int16{&cl.begun, &cl.stated, &cl.sent, &cl.deadline, &cl.until} {
@@ -56,7 +57,7 @@ func (m *sqlModel) pass(s *sqlState) {
 	}
 }
 
-// patient says whether more time may pass: not for ever while a command or transaction keeps an old time.
+// patient reports whether more time may pass. It stops time when a waiting command or an open transaction is very old.
 func (m *sqlModel) patient(s *sqlState) bool {
 	for c := range s.clients {
 		cl := &s.clients[c]
@@ -67,7 +68,7 @@ func (m *sqlModel) patient(s *sqlState) bool {
 	return true
 }
 
-// settle has those that wait go on, in any order, once others have let go.
+// settle continues commands that wait, in every order, as long as the row locks that they need are free.
 func (m *sqlModel) settle(s sqlState, each func(s sqlState)) {
 	moved := false
 	for c := range s.clients {
@@ -81,7 +82,7 @@ func (m *sqlModel) settle(s sqlState, each func(s sqlState)) {
 			continue
 		}
 		moved = true
-		if !waits { // else it waits for another row now
+		if !waits { // otherwise it now waits for another row
 			m.complete(&after, c, k, rows, failure)
 		}
 		m.settle(after, each)
@@ -91,7 +92,7 @@ func (m *sqlModel) settle(s sqlState, each func(s sqlState)) {
 	}
 }
 
-// next is every step from a state.
+// next calls to with every step that is possible in a state.
 func (m *sqlModel) next(s sqlState, to func(step string, s sqlState, broken []string)) {
 	arrive := func(step string, s sqlState, broken []string) {
 		m.settle(s, func(s sqlState) {
@@ -139,7 +140,7 @@ func (m *sqlModel) next(s sqlState, to func(step string, s sqlState, broken []st
 	}
 }
 
-// notice has the server end a dead client's session. A command that waits goes on to its end all the same.
+// notice makes the server end a dead client's session. A command that waits still completes.
 func (m *sqlModel) notice(s *sqlState, c int) {
 	cl := &s.clients[c]
 	cl.noticed = true
@@ -149,7 +150,8 @@ func (m *sqlModel) notice(s *sqlState, c int) {
 	}
 }
 
-// step has a client send its next command, or read the result of one that has waited. It takes a millisecond.
+// step makes a client send its next command, or read the result of a command that had to wait. It takes one
+// millisecond.
 func (m *sqlModel) step(s sqlState, c int, arrive func(step string, s sqlState, broken []string)) {
 	cl := &s.clients[c]
 	k := m.at(cl)
@@ -174,7 +176,7 @@ func (m *sqlModel) step(s sqlState, c int, arrive func(step string, s sqlState, 
 			return
 		}
 		if m.lockWait == 0 || !m.overdue(&s) {
-			cl.wait = 2 // a call has begun: what is so now is so at a moment of it
+			cl.wait = 2 // counts the present as a moment of the call that begins
 			m.observe(&s)
 			cl.wait = 0
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// The commands of the two published forms of a lock in a database.
+// sqlCommand is a command of the two published forms of a lock in a database.
 type sqlCommand int8
 
 const (
@@ -32,7 +32,7 @@ const (
 var sqlNames = [...]string{"begin", "count", "lock master", "delete ended", "count", "insert", "find", "claim", "claim by subselect", "which",
 	"extend", "clear", "commit", "roll back"}
 
-// The results of a command other than a number of rows.
+// The errors of a command. sqlOK means that the command succeeded with a number of rows.
 const (
 	sqlOK int8 = iota
 	sqlTimeout
@@ -40,7 +40,7 @@ const (
 	sqlAborted
 )
 
-// sqlModel is a configuration. Times are in ms.
+// sqlModel is a configuration. Its fields are options of the lock. Times are in milliseconds.
 type sqlModel struct {
 	postgres, slotForm, repeatable bool
 	counted, clock, locking, claim string
@@ -56,10 +56,11 @@ type sqlModel struct {
 	oldest                         int16
 }
 
-// sqlRow is a slot, a lease, or the lock's master row: what is committed, and what the transaction that locks it has made of it.
+// sqlRow is a slot, a lease, or the lock's master row. It has the committed values, and those that the locking
+// transaction has written.
 type sqlRow struct {
-	owner           int8 // client that locks it, from 1
-	token, newToken int8 // 0 is none
+	owner           int8 // client that has locked the row, from 1; 0 if none
+	token, newToken int8 // 0 if the row has no lease
 	until, newUntil int16
 	changed         bool
 	version         uint8
@@ -68,15 +69,15 @@ type sqlRow struct {
 type sqlClient struct {
 	op, pc                 int8
 	dead, noticed          bool
-	wait                   int8 // 1: its command waits; 2: it has come to a result that was not read
+	wait                   int8 // 1: its command waits for a row lock; 2: it has not read its command's result yet
 	rows, failure          int8
-	at                     int8 // the row that it waits for
+	at                     int8 // the row that its command waits for
 	waited                 int16
-	begun, stated, sent    int16 // when its transaction and statement began, and when the lease's command was sent
+	begun, stated, sent    int16 // begin of its transaction and statement; sending of the command that sets its lease
 	inTransaction, aborted bool
 	snapshot               bool
-	old                    [7]sqlRow // the snapshot
-	gaps                   uint8     // MariaDB, REPEATABLE READ: the tokens that no other may insert meanwhile
+	old                    [7]sqlRow // the snapshot of its transaction
+	gaps                   uint8     // MariaDB, REPEATABLE READ: tokens that no other client may insert meanwhile
 	candidates             uint8
 	try, found             int8
 	slot                   int8
@@ -86,7 +87,7 @@ type sqlClient struct {
 }
 
 type sqlState struct {
-	rows    [7]sqlRow // 0 is the master row
+	rows    [7]sqlRow // row 0 is the master row
 	clients [3]sqlClient
 	crashes int8
 }
@@ -98,7 +99,7 @@ const (
 	sqlGaveUp
 )
 
-// drawSQL draws a configuration of one of the databases.
+// drawSQL draws a configuration of a lock in MariaDB or PostgreSQL.
 func drawSQL(r *rand.Rand) (c configuration, ask func(int) outcome) {
 	m := &sqlModel{postgres: r.IntN(2) == 0, slotForm: r.IntN(2) == 0, counted: "after-lock", claim: "select"}
 	c.target = pick(r, "mariadb", "postgres")
@@ -135,7 +136,7 @@ func drawSQL(r *rand.Rand) (c configuration, ask func(int) outcome) {
 	}
 	m.deadline = pick(r, "sending", "sending", "reply", "never")
 	c.set("deadline", m.deadline)
-	m.lease = pick[int16](r, 5, 7, 9) // of less, a millisecond decides
+	m.lease = pick[int16](r, 5, 7, 9) // with shorter leases, single milliseconds would decide
 	c.set("lease", m.lease)
 	if m.lockWait = pick[int16](r, 0, 0, 2, 3); m.lockWait > 0 {
 		c.set("lock-wait", m.lockWait)

@@ -16,9 +16,10 @@ import (
 	"github.com/lockproof/lockproof/internal/natstest"
 )
 
-// BenchmarkThroughput compares campaigns of one, two and four workers with the same scenarios without a queue:
-// executions a second, and their ratio, by the clock and by processor time. Each is the best of some tries, since
-// machines are shared. Shards have the default size: the queue costs some milliseconds for each.
+// BenchmarkThroughput compares campaigns of one, two and four workers with runs of the same scenarios without a queue.
+// It reports the executions per second, and the ratio by clock and by processor time. Each figure is the best of some
+// tries, because machines are shared. Shards have the default size, so that the queue costs only some milliseconds for
+// each.
 func BenchmarkThroughput(b *testing.B) {
 	const scenarios, tries = 409_600, 3
 	for _, where := range []string{"embedded", "server"} {
@@ -54,10 +55,10 @@ func BenchmarkThroughput(b *testing.B) {
 	}
 }
 
-// cost is what something takes.
+// cost is the time that something takes.
 type cost struct{ clock, processor time.Duration }
 
-// best is the smaller of a cost and what something takes.
+// best measures do, and returns the smaller of known and the measured cost.
 func best(known cost, do func() error, b *testing.B) cost {
 	b.Helper()
 	began, used := time.Now(), processor(b)
@@ -71,7 +72,7 @@ func best(known cost, do func() error, b *testing.B) cost {
 	return cost{min(known.clock, took.clock), min(known.processor, took.processor)}
 }
 
-// processor is how much of the processor's time this process has used.
+// processor is the processor time that this process has used.
 func processor(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/internal/enginetest"
 )
 
-// plan is a campaign's file for a test.
+// plan decodes a campaign's file for a test.
 func plan(t testing.TB, text string, args ...any) *campaign.Plan {
 	t.Helper()
 	p, err := campaign.Decode(fmt.Appendf(nil, text, args...))
@@ -26,7 +26,7 @@ func plan(t testing.TB, text string, args ...any) *campaign.Plan {
 	return p
 }
 
-// single is one machine's report on a target's first scenarios.
+// single returns the report of a single machine about a target's first scenarios.
 func single(t testing.TB, target string, scenarios int) string {
 	t.Helper()
 	c := sample.Config{Sampling: engine.Sampling{Seed: 1, Scenarios: scenarios}}
@@ -44,7 +44,7 @@ func single(t testing.TB, target string, scenarios int) string {
 const sampling = `{"lockproof": "campaign", "version": 1, "name": "night", "target": {"name": %q}, "sample": {},
 	"budget": {"executions": %d}, "shard": %d, "lease": "1s"}`
 
-// many leaves a test of many executions, one after the other, out of the short ones.
+// many skips a test of many executions with -short.
 func many(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -52,8 +52,8 @@ func many(t *testing.T) {
 	}
 }
 
-// TestSampleAsOneMachine: a campaign has the report of one machine, byte for byte. Resuming it when it is over has
-// the same one.
+// TestSampleAsOneMachine checks that a campaign's report is byte for byte that of a single machine. Running the
+// campaign again when it is over must give the same report.
 func TestSampleAsOneMachine(t *testing.T) {
 	many(t)
 	dir := filepath.Join(t.TempDir(), "queue")
@@ -79,7 +79,7 @@ func TestSampleAsOneMachine(t *testing.T) {
 	}
 }
 
-// TestInterrupted: what an interrupted campaign has stored is not done again.
+// TestInterrupted checks that a resumed campaign does not repeat shards whose results are stored.
 func TestInterrupted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "queue")
 	p := plan(t, sampling, "semaphore", 2000, 20)
@@ -103,7 +103,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestStops: a campaign that ends at a violation ends at the same one as a single machine, for any number of workers.
+// TestStops checks that a campaign which stops at a violation stops at the same one as a single machine, for any number
+// of workers.
 func TestStops(t *testing.T) {
 	many(t)
 	target, err := engine.TargetNamed("retries-forever")
@@ -130,8 +131,8 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// TestStopsWithoutNewCoverage: a campaign without new coverage in some shards ends with the same shard for any number
-// of workers.
+// TestStopsWithoutNewCoverage checks that a campaign which stops after some shards without new coverage ends with the
+// same shard for any number of workers.
 func TestStopsWithoutNewCoverage(t *testing.T) {
 	many(t)
 	scenarios := 0
@@ -150,7 +151,7 @@ func TestStopsWithoutNewCoverage(t *testing.T) {
 	}
 }
 
-// TestPlans: an error in a campaign's file is one line.
+// TestPlans checks that the error for an invalid campaign file is one line.
 func TestPlans(t *testing.T) {
 	head := `{"lockproof": "campaign", "version": 1, "name": "night"`
 	for text, says := range map[string]string{

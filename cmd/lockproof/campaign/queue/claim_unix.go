@@ -12,7 +12,8 @@ import (
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
-// claim locks a directory's lock file for this process. The system releases it when the process ends in any way.
+// claim locks a folder for this process by its lock file. The system releases the lock when the process ends, also
+// after a crash.
 func claim(at outfile.Place) (release func(), err error) {
 	f, err := at.Open(os.O_CREATE | os.O_RDWR)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/histories/infile"
 )
 
-// credentials are the NATS options for a user's files: the credentials, and the trusted certificates. Each new connection
-// reads the files again, so that they may be renewed.
+// credentials returns NATS options for the user's files: the credentials, and the trusted certificates. Each new
+// connection reads the files again, so that they may be renewed.
 func credentials(s *campaign.Server) (out []nats.Option, err error) {
 	if s.Creds != "" {
 		if _, err := jwt(s.Creds); err != nil {
@@ -64,7 +64,7 @@ func seed(path string) (nkeys.KeyPair, error) {
 	return nkeys.ParseDecoratedNKey(data)
 }
 
-// userOf is the public key of the user whose seed is in a file.
+// userOf returns the public key of the user whose seed is in a file.
 func userOf(path string) (string, error) {
 	pair, err := seed(path)
 	if err != nil {
@@ -78,7 +78,7 @@ func userOf(path string) (string, error) {
 	return public, err
 }
 
-// signer signs with the seed in a file.
+// signer returns a function that signs with the seed in a file.
 func signer(path string) nats.SignatureHandler {
 	return func(nonce []byte) ([]byte, error) {
 		pair, err := seed(path)
@@ -114,7 +114,7 @@ func authorities(path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// rootCAs is nats.RootCAs, except that it keeps a client's certificate.
+// rootCAs does the same as nats.RootCAs, but does not discard a client's certificate.
 func rootCAs(path string) nats.Option {
 	return func(o *nats.Options) error {
 		if o.TLSConfig == nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
-// TestCredentialsAreFiles: a device, a pipe or a sparse file of a terabyte is no credentials, no certificate and no plan.
+// TestCredentialsAreFiles checks that a device, a pipe, or a sparse file of a terabyte is refused as credentials,
+// certificate or plan.
 func TestCredentialsAreFiles(t *testing.T) {
 	dir := t.TempDir()
 	pipe, sparse := filepath.Join(dir, "pipe"), filepath.Join(dir, "sparse")

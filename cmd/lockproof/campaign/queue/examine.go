@@ -12,17 +12,18 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Workers store results, and any program with write access to the queue could do so. Therefore the campaign's runner checks
-// each result, and repeats some of the shards: one in fifty, and each that is the first to show a violation. It treats
-// results that a campaign's folder already had in the same way: the folder may have come with a clone.
+// Workers store results, but any program with write access to the queue could do so. Therefore the campaign's runner
+// checks each result. It also repeats some of the shards: one in fifty, and each shard that is the first to show a
+// violation. Results that were in a campaign's folder before are treated in the same way, because the folder may have
+// come with a clone.
 
-// oneIn is the size of the blocks of shards in which one is repeated.
+// oneIn is the number of successive shards of which one is repeated, to check its result.
 const oneIn = 50
 
-// mostSaid is the maximum number of lines about refusals: a queue may have many invalid messages.
+// mostSaid is the maximum number of lines printed about refused results and messages.
 const mostSaid = 20
 
-// refusals reports and counts refused results.
+// refusals prints and counts refused results and messages.
 type refusals struct {
 	say   func(string) // may be nil
 	count int
@@ -39,15 +40,15 @@ func (r *refusals) refuse(format string, args ...any) {
 	}
 }
 
-// examine decodes a shard's result and checks whether it is true. If the result is refused, examine returns nil, and the
-// shard is queued again.
+// examine decodes a shard's result and checks whether it is true. If it refuses the result, it returns nil and queues
+// the shard again.
 func (r *run) examine(ctx context.Context, s campaign.Shard, a stored) (any, error) {
 	result, err := r.read(ctx, s, a)
 	var misfit *misfit
 	if errors.As(err, &misfit) {
 		return r.giveBack(ctx, s, a, misfit)
 	}
-	if err != nil || r.config.Server.URL == "" && a.revision > r.resumed { // no other process writes to a queue in this one
+	if err != nil || r.config.Server.URL == "" && a.revision > r.resumed { // no other process can have written it
 		return result, err
 	}
 	if r.mayRun && (r.doubt || r.chosen(s) || r.job.News(result)) {
@@ -62,7 +63,7 @@ func (r *run) examine(ctx context.Context, s campaign.Shard, a stored) (any, err
 	return result, err
 }
 
-// misfit is the error for a result that cannot be its shard's.
+// misfit is the error for a result that cannot belong to its shard.
 type misfit struct{ error }
 
 // read decodes and checks a shard's result. The error is a misfit if the result is invalid.
@@ -90,12 +91,12 @@ func (r *run) read(ctx context.Context, s campaign.Shard, a stored) (any, error)
 	return result, nil
 }
 
-// mostRefused is the maximum number of times that a shard is queued again because its result was refused. After that it is
-// carried out here.
+// mostRefused is the maximum number of times that a shard is queued again because its result was refused. After that,
+// the runner carries the shard out itself.
 const mostRefused = 3
 
-// giveBack deletes a refused result, and queues its shard again. If the shard's results are refused too often, the runner
-// carries the shard out itself, if that is allowed.
+// giveBack deletes a refused result, and queues its shard again. If that happens too often, the runner carries the
+// shard out itself, if it may.
 func (r *run) giveBack(ctx context.Context, s campaign.Shard, a stored, why error) (any, error) {
 	if r.refused[s.Number]++; r.refused[s.Number] > mostRefused && r.mayRun {
 		r.refuse("campaign %s: the result of shard %d is refused again, and the shard carried out here: %v", r.manifest.Plan.Name, s.Number, why)
@@ -112,10 +113,10 @@ func (r *run) giveBack(ctx context.Context, s campaign.Shard, a stored, why erro
 	return nil, r.persist(ctx, func(ctx context.Context) error { return r.publish(ctx, []campaign.Shard{s}) })
 }
 
-// here is the name of the runner as a worker.
+// here is the name under which the runner stores results of its own.
 const here = "run"
 
-// own carries out a shard in this process, and returns its result, decoded and as stored.
+// own carries out a shard in this process. It returns the result both decoded and in the stored form.
 func (r *run) own(ctx context.Context, s campaign.Shard) (result any, data []byte, err error) {
 	made, err := r.job.Work(ctx, s)
 	if err != nil {
@@ -130,18 +131,19 @@ func (r *run) own(ctx context.Context, s campaign.Shard) (result any, data []byt
 	return result, data, nil
 }
 
-// chosen reports whether a shard is the one of its fifty that is repeated. The choice is unpredictable.
+// chosen reports whether a shard is the one of its block of fifty that is repeated. The choice is random, so that a
+// forger cannot predict it.
 func (r *run) chosen(s campaign.Shard) bool {
 	if block := s.Number / oneIn; block != r.block || r.pick < 0 {
 		most := min(oneIn, r.end-block*oneIn)
 		r.block, r.pick = block, block*oneIn+rand.N(max(1, most))
-		r.pick = max(r.pick, s.Number) // other shards of the block were read at other times
+		r.pick = max(r.pick, s.Number) // earlier shards of the block have been read before
 	}
 	return s.Number == r.pick
 }
 
-// again repeats a shard and returns its result. If the stored result differs, it is replaced, and from then on every shard
-// is repeated.
+// again repeats a shard and returns the true result. If the stored result differs, it is replaced, and all later shards
+// are repeated.
 func (r *run) again(ctx context.Context, s campaign.Shard, a stored, result any) (any, error) {
 	own, data, err := r.own(ctx, s)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// python is the command of the example in Python with a bug. Without Python and its driver the test is skipped.
+// python returns the command of the example in Python with a bug. It skips the test if Python or its driver is missing.
 func python(t *testing.T, bug string) string {
 	t.Helper()
 	if testing.Short() {
@@ -35,8 +35,8 @@ func python(t *testing.T, bug string) string {
 	return interpreter + " ../../../../testdata/targets/python/adapter.py " + bug
 }
 
-// TestExternalAsOneMachine: a campaign of deterministic external clients has the report of one machine, byte for
-// byte: verdicts, costs, traffic on the wire, and counterexamples.
+// TestExternalAsOneMachine checks a campaign with deterministic external clients. Its report must be byte for byte that
+// of a single machine: verdicts, costs, traffic and counterexamples.
 func TestExternalAsOneMachine(t *testing.T) {
 	const scenarios = 30
 	command := python(t, "release-closes-channel")
@@ -73,8 +73,8 @@ func TestExternalAsOneMachine(t *testing.T) {
 	}
 }
 
-// TestClaimsOfACommand: what workers say of a command that may not be run where the campaign is run is a suspicion, and said
-// to be one.
+// TestClaimsOfACommand runs a campaign whose runner may not run the target's command. A violation that workers report
+// must then be shown as suspected, and the runner must say so.
 func TestClaimsOfACommand(t *testing.T) {
 	command := python(t, "release-closes-channel")
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
@@ -100,19 +100,19 @@ func TestClaimsOfACommand(t *testing.T) {
 	expect(t, strings.Join(said, " "), "the command may not be run here, so it is suspected")
 }
 
-// externalCard is [card] without what clients did that no schedule decided.
+// externalCard returns a report without the counts that depend on timing.
 func externalCard(t *testing.T, res *engine.Result) string {
 	t.Helper()
 	res.Report.Uncontrolled = nil
 	return byThemselves.ReplaceAllString(enginetest.Card(t, res), "$1")
 }
 
-// byThemselves are the counts of what goes over the wire that differ with the machine's load: a client that mends a channel
-// by itself may do so before its execution ends, or after.
+// byThemselves matches counts of traffic that depend on the machine's load. For example, a client that reopens a
+// channel by itself may do so before or after the end of its execution.
 var byThemselves = regexp.MustCompile(`(round trips|channel\.open)(?: |", "number": )[0-9]+`)
 
-// TestAnotherTarget: a worker whose target's script differs takes no part, and neither does a runner that resumes the
-// campaign. The stored results are valid when the script is the same again.
+// TestAnotherTarget changes the script of a target. A worker with the changed script must be refused, and so must a
+// runner that resumes the campaign. When the script is as before, the stored results are valid again.
 func TestAnotherTarget(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	script := filepath.Join(t.TempDir(), "adapter.py")
@@ -124,7 +124,7 @@ func TestAnotherTarget(t *testing.T) {
 	}
 	text("print()")
 	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q}, "sample": {}, "budget": {"executions": 1}, "lease": "1s"}`, "cat "+script)
-	broken := refusal(t, server, p) // the campaign is there, and its target is no adapter
+	broken := refusal(t, server, p) // creates the campaign; running it fails because its target is no adapter
 	text("print(1)")
 	expect(t, refusal(t, server, p), "another campaign external: its target's command or files are others")
 	err := queue.Work(t.Context(), campaign.WorkConfig{Server: server, Name: "external", AllowExec: "cat " + script, Workers: 1})
@@ -138,7 +138,7 @@ func TestAnotherTarget(t *testing.T) {
 	}
 }
 
-// TestClientsThatDie: clients that end by themselves again and again end a campaign, as they end a run.
+// TestClientsThatDie checks that a campaign stops if its clients end by themselves too often, as a run does.
 func TestClientsThatDie(t *testing.T) {
 	command := strings.Fields(python(t, ""))
 	adapter, err := filepath.Abs(command[1])

@@ -20,7 +20,8 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign/queue"
 )
 
-// TestLinkedFolders: a campaign writes nothing where a link leads to that stands for its folder, or for something in it.
+// TestLinkedFolders checks that a campaign refuses a folder that is a link, or that contains links, and writes nothing
+// to the link's target.
 func TestLinkedFolders(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	t.Chdir(dir)
@@ -49,13 +50,13 @@ func TestLinkedFolders(t *testing.T) {
 	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
 		t.Errorf("%v is outside; %v", left, err)
 	}
-	named := campaign.Server{Dir: filepath.Join(dir, "away.campaign")} // as typed
+	named := campaign.Server{Dir: filepath.Join(dir, "away.campaign")} // a typed path may be a link
 	if _, err := queue.Run(t.Context(), campaign.RunConfig{Plan: plan(t, sampling, "semaphore", 20, 20), Server: named, Workers: 1}); err != nil {
 		t.Error(err)
 	}
 }
 
-// inFolder gives a campaign's results in a folder to somebody who writes to them.
+// inFolder calls each with the bucket of results in a campaign's folder, for reading and changing them.
 func inFolder(t *testing.T, dir string, each func(jetstream.KeyValue)) {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{ServerName: "lockproof", DontListen: true, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true})
@@ -80,7 +81,8 @@ func inFolder(t *testing.T, dir string, each func(jetstream.KeyValue)) {
 	each(bucket(t, js, "lockproof_night_results"))
 }
 
-// TestForgedFolder: a campaign's folder that came with somebody else's repository makes no mutant green.
+// TestForgedFolder checks a campaign's folder with forged results, as it may come with a cloned repository. The bug of
+// a mutant must still be found.
 func TestForgedFolder(t *testing.T) {
 	many(t)
 	dir, from := filepath.Join(t.TempDir(), "queue"), filepath.Join(t.TempDir(), "queue")

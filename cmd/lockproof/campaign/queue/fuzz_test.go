@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
-// plans are a plan of each sort whose results are read without programs.
+// plans has a plan of each kind whose results can be read without running programs.
 var plans = []string{
 	`"target": {"name": "locked-is-success"}, "sample": {}, "budget": {"executions": 4}, "shard": 2`,
 	`"sample": {"guided": 0.5}, "budget": {"executions": 4}, "shard": 2`,
@@ -20,7 +20,7 @@ var plans = []string{
 	`"configurations": [{"clients": 1}, {"clients": 1, "slots": 1}], "shard": 1`,
 }
 
-// jobs are the plans' jobs, none of which has taken in anything.
+// jobs returns the jobs of the plans, without any results.
 func jobs(t testing.TB) (out []campaign.Job) {
 	t.Helper()
 	for _, text := range plans {
@@ -37,7 +37,7 @@ func jobs(t testing.TB) (out []campaign.Job) {
 	return out
 }
 
-// FuzzShard: a message among the shards is a shard that a worker can carry out in the time of one, or is refused.
+// FuzzShard reads arbitrary data as a shard. It must be refused, or be a valid shard of normal size.
 func FuzzShard(f *testing.F) {
 	for _, text := range []string{`{"number":0,"from":0,"to":2}`, `{"number":-1,"from":-2,"to":0}`, `{"number":1,"from":2,"to":9223372036854775807}`, `{"number":1,"from":2,"to":4,"of":3}`, `{}`, `[`, ""} {
 		f.Add([]byte(text))
@@ -52,7 +52,7 @@ func FuzzShard(f *testing.F) {
 	})
 }
 
-// FuzzResult: a stored result is accepted and reported, or refused.
+// FuzzResult reads arbitrary data as a stored result. It must be refused, or be accepted and reported without a crash.
 func FuzzResult(f *testing.F) {
 	for _, j := range jobs(f) {
 		s := j.Batch()[0]
@@ -98,7 +98,7 @@ func FuzzResult(f *testing.F) {
 	})
 }
 
-// FuzzPage: a stored page is bounded in size, or is refused.
+// FuzzPage reads arbitrary data as a stored page. It must be refused, or be limited in size.
 func FuzzPage(f *testing.F) {
 	for _, text := range []string{"", "<html>", string(make([]byte, 1<<20))} {
 		var packed bytes.Buffer
@@ -119,7 +119,7 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
-// FuzzManifest: a manifest is one of a plan that can be carried out, or is refused.
+// FuzzManifest reads arbitrary data as a manifest. It must be refused, or have a plan that can be carried out.
 func FuzzManifest(f *testing.F) {
 	for _, text := range plans {
 		f.Add([]byte(`{"plan":{"lockproof":"campaign","version":1,"name":"night",` + text + `},"tool":"0","build":"commit x"}`))

@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestGuided: the choice of shards near new coverage does not depend on the number of workers, their share is as
-// stated, and the card names them.
+// TestGuided checks a guided campaign. The choice of shards must not depend on the number of workers. The guided share
+// must be as configured, and the report must list the narrower spaces.
 func TestGuided(t *testing.T) {
 	many(t)
 	var first string
@@ -43,7 +43,7 @@ func TestGuided(t *testing.T) {
 	}
 }
 
-// TestGuidedFinds: a violation that a narrower space shows first is reported with its seed.
+// TestGuidedFinds checks that a violation first seen in a narrower space is reported with that space's seed.
 func TestGuidedFinds(t *testing.T) {
 	many(t)
 	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "guided", "target": {"name": "retries-forever"},
@@ -63,7 +63,7 @@ func TestGuidedFinds(t *testing.T) {
 	}
 }
 
-// TestMutants: mutants are found out as by one machine, with as many scenarios, and the campaign ends with the last.
+// TestMutants checks that a campaign finds the bugs of mutants in as many scenarios as a single machine.
 func TestMutants(t *testing.T) {
 	many(t)
 	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "mutants", "mutants": {"only": ["retries-forever", "locked-is-full", "reconnects"]},

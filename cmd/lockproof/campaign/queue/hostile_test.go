@@ -8,10 +8,11 @@ import (
 	"github.com/lockproof/lockproof/internal/boundtest"
 )
 
-// natsInfo is a NATS server's first message.
+// natsInfo is the first message that a NATS server sends.
 const natsInfo = `INFO {"server_id":"x","version":"2.10.0","proto":1,"headers":true,"max_payload":1048576}` + "\r\n"
 
-// TestHostile: a server that is silent, dribbles or never ends is given up, in bounded time and memory.
+// TestHostile checks that connecting to a malicious server fails within bounds of time and memory. The server may be
+// silent, very slow, or send endlessly.
 func TestHostile(t *testing.T) {
 	all := append(boundtest.All(natsInfo, "PONG\r\n"),
 		boundtest.Hostile{Name: "a message of 100 MB", Greeting: natsInfo + "PONG\r\nMSG x 1 99999999\r\n", Endless: "x", Asked: true},
@@ -27,7 +28,8 @@ func TestHostile(t *testing.T) {
 	})
 }
 
-// TestMessages: what a server announces is known however its bytes come in pieces, and a message's own bytes announce nothing.
+// TestMessages checks that announced lengths are found however the server's bytes are divided. The content of a message
+// must not count as an announcement.
 func TestMessages(t *testing.T) {
 	for _, c := range []struct {
 		text    string

@@ -17,10 +17,11 @@ import (
 	"github.com/lockproof/lockproof/internal/natstest"
 )
 
-// asProcess is the environment variable that makes this test binary a process of a campaign: work or run.
+// asProcess is an environment variable. Its value "work" or "run" makes this test binary a worker or a runner of a
+// campaign.
 const asProcess = "LOCKPROOF_TEST_CAMPAIGN"
 
-// The arguments of such a process.
+// Environment variables with the arguments of such a worker or runner.
 const (
 	processQueue = "LOCKPROOF_TEST_QUEUE"
 	processDir   = "LOCKPROOF_TEST_DIR"
@@ -52,7 +53,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// process starts this test binary as a process of a campaign. It is killed at the end of the test.
+// process starts this test binary as a worker or runner. The process is killed at the end of the test.
 func process(t *testing.T, as string, server campaign.Server, plan string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -65,13 +66,13 @@ func process(t *testing.T, as string, server campaign.Server, plan string) *exec
 	return cmd
 }
 
-// kill kills a process, which has no time to tidy up.
+// kill kills a process, so that it cannot clean up.
 func kill(cmd *exec.Cmd) {
 	cmd.Process.Kill()
-	cmd.Wait() // it was killed, or had ended
+	cmd.Wait() // the error only says how the process ended
 }
 
-// crowd is eight workers in processes of their own.
+// crowd is a group of eight workers, each in a process of its own.
 type crowd struct {
 	t       *testing.T
 	server  campaign.Server
@@ -87,7 +88,7 @@ func gather(t *testing.T, server campaign.Server) *crowd {
 	return c
 }
 
-// killOne kills one of the workers, at random, and has another one come for it.
+// killOne kills a random worker and starts another in its place.
 func (c *crowd) killOne() {
 	i := rand.IntN(len(c.workers))
 	kill(c.workers[i])
@@ -95,7 +96,7 @@ func (c *crowd) killOne() {
 	c.killed++
 }
 
-// shards is how many shards a test that kills has: a thousand, unless it is to be short.
+// shards is the number of shards of a campaign in which processes are killed: 1000, or 40 with -short.
 func shards() int {
 	if testing.Short() {
 		return 40
@@ -103,8 +104,8 @@ func shards() int {
 	return 1000
 }
 
-// TestWorkersAreKilled: half of eight workers are killed at random moments, and the server is killed in between. The
-// campaign has the report of one machine: no shard is lost, none counts twice.
+// TestWorkersAreKilled kills half of eight workers at random moments, and in between the server. The report must be
+// that of a single machine: no shard may be lost or counted twice.
 func TestWorkersAreKilled(t *testing.T) {
 	real := natstest.Start(t, "")
 	server := campaign.Server{URL: real.URL}
@@ -156,15 +157,15 @@ func await(t *testing.T, server campaign.Server, results int) *campaign.Status {
 	}
 }
 
-// TestAllIsKilled: a campaign with its queue and eight workers in one process is killed and resumed. It has the
-// report of one machine.
+// TestAllIsKilled kills and resumes a campaign whose queue and workers are in one process. The report must be that of a
+// single machine.
 func TestAllIsKilled(t *testing.T) {
 	server := campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}
 	n := shards()
 	text := fmt.Sprintf(sampling, "semaphore", 20*n, 20)
 	for range 4 {
 		p := process(t, "run", server, text)
-		time.Sleep(time.Duration(rand.IntN(400)) * time.Millisecond) // it is killed at a random moment, which may be before it has begun
+		time.Sleep(time.Duration(rand.IntN(400)) * time.Millisecond) // perhaps before the campaign has begun
 		kill(p)
 	}
 	out, err := queue.Run(t.Context(), campaign.RunConfig{Plan: plan(t, "%s", text), Server: server, Workers: 8})
@@ -176,7 +177,7 @@ func TestAllIsKilled(t *testing.T) {
 	}
 }
 
-// TestWhoRunsItIsKilled: a campaign on a server is resumed after its runner was killed, with the same workers.
+// TestWhoRunsItIsKilled kills the runner of a campaign on a server and resumes the campaign with the same workers.
 func TestWhoRunsItIsKilled(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	n := shards()

@@ -7,22 +7,22 @@ import (
 	"github.com/lockproof/lockproof/adapters/bound"
 )
 
-// Bounds on the lengths that a server announces, as the driver allocates memory for a message before it arrives. NATS
+// Bounds on lengths that a server announces. The NATS driver allocates memory for a message before it arrives. NATS
 // servers accept messages of up to 64 MB.
 const (
 	maxMessage  = 64 << 20
-	maxNATSLine = 1 << 20 // bytes of the line before a message, or of the server's greeting
+	maxNATSLine = 1 << 20 // maximum bytes of the line before a message, or of the server's greeting
 )
 
-// tlsHandshake is the first byte of TLS, which no line begins with.
+// tlsHandshake is the first byte of a TLS record. No line of the NATS protocol begins with it.
 const tlsHandshake = 0x16
 
-// messages parses the lines and messages of a NATS server.
+// messages follows the lines and messages that a NATS server sends, to check the announced lengths.
 type messages struct {
 	address string
-	line    []byte // the received part of a line
-	rest    int    // remaining bytes of a message and its line end
-	veiled  bool   // TLS has begun: lengths are not visible
+	line    []byte // the part of a line that was received so far
+	rest    int    // number of bytes that are left of a message and its line end
+	veiled  bool   // TLS has begun, so that lengths can no longer be read
 }
 
 func (m *messages) follow(p []byte) error {
@@ -51,7 +51,7 @@ func (m *messages) follow(p []byte) error {
 		if len(fields) == 0 || !bytes.EqualFold(fields[0], []byte("MSG")) && !bytes.EqualFold(fields[0], []byte("HMSG")) {
 			continue
 		}
-		n, err := strconv.Atoi(string(fields[len(fields)-1])) // total of headers and message
+		n, err := strconv.Atoi(string(fields[len(fields)-1])) // the total length of headers and message
 		if err != nil || n < 0 || n > maxMessage {
 			return bound.Exceeded(m.address, "announced a message of %.30s bytes: expected at most %d", fields[len(fields)-1], maxMessage)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/internal/natstest"
 )
 
-// refusal is how a campaign ends that cannot be run, in one line.
+// refusal runs a campaign that must fail, and returns the text of the error.
 func refusal(t *testing.T, server campaign.Server, p *campaign.Plan) string {
 	t.Helper()
 	_, err := queue.Run(t.Context(), campaign.RunConfig{Plan: p, Server: server, Workers: 2})
@@ -35,7 +35,7 @@ func expect(t *testing.T, got string, want ...string) {
 	}
 }
 
-// TestNoServer: a server that does not answer, has no JetStream, or refuses us.
+// TestNoServer checks the errors for a server that does not answer, has no JetStream, or refuses the credentials.
 func TestNoServer(t *testing.T) {
 	p := plan(t, sampling, "semaphore", 200, 20)
 	expect(t, refusal(t, campaign.Server{URL: "nats://user:secret@127.0.0.1:1"}, p), "127.0.0.1:1: no server answers")
@@ -49,8 +49,8 @@ func TestNoServer(t *testing.T) {
 	expect(t, refusal(t, campaign.Server{URL: guarded.URL, Creds: filepath.Join(t.TempDir(), "none")}, p), "credentials: ", "no such file")
 }
 
-// TestFullServer: a full server is reported in one line, and nothing is lost. With more room, the campaign continues,
-// and has the report of one machine.
+// TestFullServer checks that a full server is reported in one line. When there is more room, the campaign must continue
+// and give the report of a single machine.
 func TestFullServer(t *testing.T) {
 	store := t.TempDir()
 	with := func(room string) *natstest.Server {
@@ -69,7 +69,7 @@ func TestFullServer(t *testing.T) {
 	}
 }
 
-// TestAnotherCampaign: data of another plan, or of no campaign at all, is left alone.
+// TestAnotherCampaign checks that a campaign with another plan, and data of other programs, is not touched.
 func TestAnotherCampaign(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	p := plan(t, sampling, "semaphore", 200, 20)
@@ -96,7 +96,7 @@ func TestAnotherCampaign(t *testing.T) {
 	expect(t, refusal(t, server, stops), "the stream lockproof_stops is not lockproof's")
 }
 
-// TestAnotherBuild: who was built otherwise, or has another target, takes no part.
+// TestAnotherBuild checks that another build or version of lockproof is refused, both as a runner and as a worker.
 func TestAnotherBuild(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	p := plan(t, sampling, "semaphore", 200, 20)
@@ -133,10 +133,10 @@ func TestAnotherBuild(t *testing.T) {
 	}
 }
 
-// TestDelete: a campaign is deleted with everything that it has on a server; other data is left alone.
+// TestDelete checks that deleting a campaign deletes all its data on a server.
 func TestDelete(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
-	for _, scenarios := range []int{200, 300} { // after it, another one may have the name
+	for _, scenarios := range []int{200, 300} { // after deletion, another campaign may use the name
 		if _, err := queue.Run(t.Context(), campaign.RunConfig{Plan: plan(t, sampling, "semaphore", scenarios, 50), Server: server, Workers: 1}); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestDelete(t *testing.T) {
 	expect(t, queue.Delete(t.Context(), server, "*").Error(), `name "*"`)
 }
 
-// TestTwice: a campaign in a directory is run by one process at a time.
+// TestTwice checks that two processes cannot run a campaign in the same folder at once.
 func TestTwice(t *testing.T) {
 	server := campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}
 	p := plan(t, sampling, "semaphore", 2000, 20)

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/internal/natstest"
 )
 
-// jetStream is a server's JetStream for anyone with write access to the queue.
+// jetStream connects to a server as a program that has write access to the queue.
 func jetStream(t *testing.T, server campaign.Server) jetstream.JetStream {
 	t.Helper()
 	nc, err := nats.Connect(server.URL)
@@ -27,7 +27,7 @@ func jetStream(t *testing.T, server campaign.Server) jetstream.JetStream {
 	return js
 }
 
-// stored is all that a server has, as one text.
+// stored returns all data on a server as one text.
 func stored(t *testing.T, js jetstream.JetStream) string {
 	t.Helper()
 	var b strings.Builder
@@ -49,8 +49,9 @@ func stored(t *testing.T, js jetstream.JetStream) string {
 	return b.String()
 }
 
-// TestNoPasswordsInTheQueue: a queue has a campaign's command without its passwords. A worker runs the command that it was
-// given, with its own. A password that workers would have to learn from the queue is refused.
+// TestNoPasswordsInTheQueue checks that the queue has a campaign's command without its passwords. A worker runs the
+// command that its user gave, with that password. A plan is refused if workers would have to read a password from the
+// queue.
 func TestNoPasswordsInTheQueue(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	const text = `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q}, "sample": {}, "budget": {"executions": 1}, "lease": "1s"}`
@@ -58,7 +59,7 @@ func TestNoPasswordsInTheQueue(t *testing.T) {
 		return "cat none amqp://user:" + password + "@host --password " + password
 	}
 	p := plan(t, text, command("marked"))
-	refusal(t, server, p) // the campaign is there: its command is no adapter
+	refusal(t, server, p) // creates the campaign; running it fails because its command is no adapter
 	if all := stored(t, jetStream(t, server)); strings.Contains(all, "marked") || !strings.Contains(all, "amqp://user:***@host") {
 		t.Errorf("the queue has\n%s", all)
 	}

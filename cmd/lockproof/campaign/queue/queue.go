@@ -15,48 +15,48 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
-// Queue is a campaign's data on a server: its unfinished shards, and their results.
+// Queue is a campaign's data on a server: the shards that are not finished, and the results.
 type Queue struct {
 	*connection
 	manifest *campaign.Manifest
 	shards   jetstream.Stream
 	workers  jetstream.Consumer
-	state    jetstream.KeyValue // the manifest, and the progress
-	results  jetstream.KeyValue // by shard, each created once
+	state    jetstream.KeyValue // the manifest and the progress of the campaign
+	results  jetstream.KeyValue // results by shard; each key is created once
 	stored   jetstream.Stream   // the results, in order of creation
 	objects  jetstream.ObjectStore
 }
 
-// mark begins the names and descriptions of all data that campaigns have on a server.
+// mark is the prefix of the names and descriptions of all data that campaigns have on a server.
 const mark = "lockproof"
 
-// The keys of a campaign's state.
+// The keys under which a campaign's state is stored.
 const (
 	keyManifest = "manifest"
 	keyStatus   = "status"
-	keyElapsed  = "elapsed" // its running time
-	keyOver     = "over"    // why it is over; missing before that
-	keyFailed   = "failed"  // why a shard could not be carried out
+	keyElapsed  = "elapsed" // running time of the campaign
+	keyOver     = "over"    // why the campaign is over; missing before that
+	keyFailed   = "failed"  // why a worker could not carry out a shard
 )
 
 const (
 	consumer   = "workers"
-	inline     = 256 << 10       // maximum bytes of a result within a key; a larger one is a separate object
-	asking     = 5 * time.Second // maximum time for an answer
-	patience   = 2 * time.Minute // maximum time for a server to come back
+	inline     = 256 << 10       // maximum bytes of a result that is stored in its key; a larger one is an object
+	asking     = 5 * time.Second // maximum time to wait for an answer of the server
+	patience   = 2 * time.Minute // maximum time for a server that is gone to come back
 	publishing = 1000            // maximum number of shards published at once
-	idle       = time.Second     // time for which a worker waits for a shard before it checks for the end
+	idle       = time.Second     // how long a worker waits for a shard before it checks whether the campaign is over
 )
 
-// Names of a campaign's data on a server.
+// The names of a campaign's data on a server.
 func base(name string) string      { return mark + "_" + name }
 func subject(name string) string   { return mark + "." + name + ".shards" }
 func resultsOf(name string) string { return base(name) + "_results" }
 
-// describe is the description of all of a campaign's data on a server.
+// describe returns the description that all of a campaign's data on a server has.
 func describe(name string) string { return mark + " campaign " + name }
 
-// plant creates a campaign's data on a server, or finds the existing data. It refuses data of another campaign.
+// plant creates a campaign's data on a server. If the data exists already, it must belong to this campaign.
 func plant(ctx context.Context, server campaign.Server, m *campaign.Manifest) (*Queue, error) {
 	c, err := connect(&server)
 	if err != nil {
@@ -110,13 +110,13 @@ func (q *Queue) plant(ctx context.Context) error {
 	return q.findStored(ctx)
 }
 
-// findStored finds the stream behind the bucket of results.
+// findStored finds the stream that contains the bucket of results.
 func (q *Queue) findStored(ctx context.Context) (err error) {
 	q.stored, err = q.js.Stream(ctx, "KV_"+q.results.Bucket())
 	return q.explain(err)
 }
 
-// bucket creates a bucket, or finds it.
+// bucket finds a bucket, or creates it.
 func (q *Queue) bucket(ctx context.Context, bucket string) (jetstream.KeyValue, error) {
 	name := q.manifest.Plan.Name
 	kv, err := q.js.KeyValue(ctx, bucket)
@@ -136,7 +136,7 @@ func (q *Queue) bucket(ctx context.Context, bucket string) (jetstream.KeyValue, 
 	return kv, nil
 }
 
-// ours refuses data with the campaign's name that is not lockproof's.
+// ours returns an error if data with the campaign's name was not written by lockproof.
 func (q *Queue) ours(what, description string) error {
 	name := q.manifest.Plan.Name
 	if description == describe(name) {
@@ -145,7 +145,7 @@ func (q *Queue) ours(what, description string) error {
 	return fmt.Errorf("queue %s: the %s %s is not lockproof's (%q): give the campaign another name", q.name, what, base(name), description)
 }
 
-// agree writes the manifest, or returns an error if the campaign has another one.
+// agree stores the manifest. It returns an error if the server has a different manifest.
 func (q *Queue) agree(ctx context.Context) error {
 	data, err := json.Marshal(q.manifest, json.Deterministic(true))
 	if err != nil {
@@ -162,7 +162,7 @@ func (q *Queue) agree(ctx context.Context) error {
 	return q.same(there)
 }
 
-// there is the manifest of the campaign on the server.
+// there returns the campaign's manifest from the server.
 func (q *Queue) there(ctx context.Context) (*campaign.Manifest, error) {
 	entry, err := q.state.Get(ctx, keyManifest)
 	if err != nil {
@@ -175,7 +175,7 @@ func (q *Queue) there(ctx context.Context) (*campaign.Manifest, error) {
 	return m, nil
 }
 
-// same refuses another campaign with the same name.
+// same returns an error if the server's manifest belongs to another campaign of the same name.
 func (q *Queue) same(there *campaign.Manifest) error {
 	if what := q.manifest.Differs(there); what != "" {
 		return fmt.Errorf("queue %s: there is another campaign %s: %s; give this one another name", q.name, there.Plan.Name, what)
@@ -183,8 +183,8 @@ func (q *Queue) same(there *campaign.Manifest) error {
 	return nil
 }
 
-// join finds another runner's campaign to work on, and returns its plan for this process. It refuses another build of
-// lockproof, another target, and a command that is not allowed here.
+// join finds a campaign that another process runs, to work on it, and returns its plan. It returns an error for another
+// build of lockproof, another target, or a command that is not allowed here.
 func join(ctx context.Context, c campaign.WorkConfig) (*Queue, *campaign.Plan, error) {
 	q, err := find(ctx, c.Server, c.Name)
 	if err != nil {
@@ -206,7 +206,7 @@ func join(ctx context.Context, c campaign.WorkConfig) (*Queue, *campaign.Plan, e
 	return q, &mine, nil
 }
 
-// find finds another runner's campaign to watch.
+// find finds a campaign that another process runs, to watch it.
 func find(ctx context.Context, server campaign.Server, name string) (*Queue, error) {
 	c, err := connect(&server)
 	if err != nil {
@@ -254,7 +254,7 @@ func (q *Queue) find(ctx context.Context, name string) (err error) {
 	return q.findStored(ctx)
 }
 
-// only is the name of the only campaign on the server.
+// only returns the name of the only campaign on the server.
 func (q *Queue) only(ctx context.Context) (string, error) {
 	var found []string
 	list := q.js.KeyValueStoreNames(ctx)
@@ -281,7 +281,7 @@ func (q *Queue) only(ctx context.Context) (string, error) {
 	return found[0], nil
 }
 
-// unfinished are the campaigns among found that are not over.
+// unfinished returns those campaigns in found that are not over.
 func (q *Queue) unfinished(ctx context.Context, found []string) (out []string, err error) {
 	for _, name := range found {
 		kv, err := q.js.KeyValue(ctx, base(name))
@@ -298,7 +298,7 @@ func (q *Queue) unfinished(ctx context.Context, found []string) (out []string, e
 	return out, nil
 }
 
-// Delete deletes a campaign's data on a server. It leaves data that is not lockproof's.
+// Delete deletes a campaign's data on a server. It does not touch data that lockproof has not written.
 func Delete(ctx context.Context, server campaign.Server, name string) error {
 	if err := campaign.CheckName(name); err != nil {
 		return err
@@ -334,8 +334,8 @@ func Delete(ctx context.Context, server campaign.Server, name string) error {
 	return nil
 }
 
-// fill makes the queue hold exactly these shards. Workers that are carrying out a shard continue, and their results count;
-// if others repeat the shard, the first result counts.
+// fill makes the queue contain exactly these shards. Workers that are carrying out a shard continue. If two workers
+// carry out the same shard, the first result counts.
 func (q *Queue) fill(ctx context.Context, shards []campaign.Shard) error {
 	if err := q.persist(ctx, func(ctx context.Context) error { return q.shards.Purge(ctx) }); err != nil {
 		return err
@@ -350,7 +350,7 @@ func (q *Queue) fill(ctx context.Context, shards []campaign.Shard) error {
 	return nil
 }
 
-// publish puts shards into the queue. After an error some of them may be in the queue, which does no harm.
+// publish puts shards into the queue. After an error, some of them may be in the queue; that does no harm.
 func (q *Queue) publish(ctx context.Context, shards []campaign.Shard) error {
 	var waiting []jetstream.PubAckFuture
 	for _, s := range shards {
@@ -376,8 +376,8 @@ func (q *Queue) publish(ctx context.Context, shards []campaign.Shard) error {
 	return nil
 }
 
-// persist retries something on the server until it succeeds. It does not retry if the server is full or refuses the request;
-// a server that is gone may come back.
+// persist repeats a request until the server carries it out. It waits for a server that is gone. It does not repeat a
+// request that the server refuses, or for which the server is full.
 func (q *Queue) persist(ctx context.Context, do func(context.Context) error) error {
 	var since time.Time
 	for {
@@ -404,7 +404,7 @@ func (q *Queue) persist(ctx context.Context, do func(context.Context) error) err
 	}
 }
 
-// definite reports whether an error is the server's answer, rather than the lack of one.
+// definite reports whether an error is an answer of the server. Other errors mean that no answer came.
 func definite(err error) bool {
 	for _, known := range []error{
 		jetstream.ErrKeyExists, jetstream.ErrKeyNotFound, jetstream.ErrMsgNotFound, jetstream.ErrStreamNotFound, jetstream.ErrBucketNotFound,
@@ -420,17 +420,17 @@ func definite(err error) bool {
 // answer is a shard's stored result.
 type answer struct {
 	Shard int `json:"shard"`
-	// Of is the shard's [Queue.definition].
+	// Of is the shard's [Queue.definition]: a hash of the manifest and the shard.
 	Of        string  `json:"of"`
 	Worker    string  `json:"worker"`
 	Delivered uint64  `json:"delivered"` // number of deliveries of the shard to workers
 	Seconds   float64 `json:"seconds"`
-	// Result is the result, or Object is the name of the object that contains it.
+	// Result is the result. If it is large, Result is empty, and Object is the name of the object that contains it.
 	Result jsontext.Value `json:"result,omitempty"`
 	Object string         `json:"object,omitempty"`
 }
 
-// store stores a shard's result, and reports whether it was the first.
+// store stores a shard's result. It reports whether this was the shard's first result.
 func (q *Queue) store(ctx context.Context, s campaign.Shard, a *answer) (first bool, err error) {
 	if len(a.Result) > inline {
 		a.Object = s.Key() + "." + a.Worker
@@ -448,7 +448,7 @@ func (q *Queue) store(ctx context.Context, s campaign.Shard, a *answer) (first b
 	if err != nil {
 		return false, err
 	}
-	// If the answer to a try is lost, the next try finds the key. It may be our own, which counts as well.
+	// If an answer was lost, the next attempt finds the key. It may be our own key, which is fine.
 	err = q.persist(ctx, func(ctx context.Context) error {
 		_, err := q.results.Create(ctx, s.Key(), data)
 		return err
@@ -471,7 +471,7 @@ func (q *Queue) done(ctx context.Context, s campaign.Shard) (bool, error) {
 	return err == nil, err
 }
 
-// note sets a key of the campaign's state.
+// note stores a value of the campaign's state.
 func (q *Queue) note(ctx context.Context, key string, value []byte) error {
 	return q.persist(ctx, func(ctx context.Context) error {
 		_, err := q.state.Put(ctx, key, value)
@@ -479,7 +479,7 @@ func (q *Queue) note(ctx context.Context, key string, value []byte) error {
 	})
 }
 
-// noted is the value of a key of the campaign's state, nil if it is not set.
+// noted returns a value of the campaign's state; nil if it is not set.
 func (q *Queue) noted(ctx context.Context, key string) (value []byte, err error) {
 	err = q.persist(ctx, func(ctx context.Context) error {
 		entry, err := q.state.Get(ctx, key)
@@ -494,7 +494,7 @@ func (q *Queue) noted(ctx context.Context, key string) (value []byte, err error)
 	return value, err
 }
 
-// forget deletes keys of the campaign's state.
+// forget deletes values of the campaign's state.
 func (q *Queue) forget(ctx context.Context, keys ...string) error {
 	for _, key := range keys {
 		if err := q.persist(ctx, func(ctx context.Context) error { return q.state.Delete(ctx, key) }); err != nil {

@@ -16,34 +16,34 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
-// mostBytes is the maximum size of a stored object, and of its decompressed content.
+// mostBytes is the maximum size of a stored object, and of its content after decompression.
 const mostBytes = 64 << 20
 
 var errTooLarge = fmt.Errorf("it is larger than %d MB", mostBytes>>20)
 
-// definition is a hash that identifies a shard: of its numbers, and of the plan, the build and the target.
+// definition returns a hash that identifies a shard: of its numbers, and of the plan, the build and the target.
 func (q *Queue) definition(s campaign.Shard) string {
 	data, err := json.Marshal(struct {
 		Manifest *campaign.Manifest `json:"manifest"`
 		Shard    campaign.Shard     `json:"shard"`
 	}{q.manifest, s}, json.Deterministic(true))
-	if err != nil { // it was encoded before
+	if err != nil { // cannot happen: the manifest was encoded before
 		panic(err)
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// stored is a value in the bucket of results. Any program with access to the queue may have written it.
+// stored is a value from the bucket of results. Any program with access to the queue may have written it.
 type stored struct {
 	key      string
-	shard    int    // number of the key's shard
-	revision uint64 // of the key
+	shard    int    // number of the shard to which the key belongs
+	revision uint64 // revision of the key
 	answer
-	bad error // why the answer can't be decoded
+	bad error // why the value cannot be decoded; nil if it can
 }
 
-// decodeStored decodes the value of a key. The error is for a key that is not a shard's.
+// decodeStored decodes the value of a key. The error is for a key that belongs to no shard.
 func decodeStored(key string, data []byte) (s stored, err error) {
 	s.key = key
 	if s.shard, err = strconv.Atoi(key); err != nil || s.shard < 0 || (campaign.Shard{Number: s.shard}).Key() != key {
@@ -55,8 +55,8 @@ func decodeStored(key string, data []byte) (s stored, err error) {
 	return s, nil
 }
 
-// arrived calls each with the results that were stored after number after, and returns the current number. It calls refused
-// with an error for each key that is not a shard's.
+// arrived calls each for every result that was stored after the revision after, and returns the latest revision. It
+// calls refused for each key that belongs to no shard.
 func (q *Queue) arrived(ctx context.Context, after uint64, each func(stored), refused func(error)) (uint64, error) {
 	var last uint64
 	err := q.persist(ctx, func(ctx context.Context) error {
@@ -91,8 +91,9 @@ func (q *Queue) arrived(ctx context.Context, after uint64, each func(stored), re
 	return after, nil
 }
 
-// message is the first existing message of the bucket of results from number n on; nil if there is none. Messages that were
-// replaced or deleted cost no request, so that reading keeps up however often a key is written.
+// message returns the first existing message with a number of n or more in the bucket of results; nil if there is none.
+// Messages that were replaced or deleted cost no requests, so that reading keeps up even if a key is written very
+// often.
 func (q *Queue) message(ctx context.Context, n uint64) (message *jetstream.RawStreamMsg, err error) {
 	err = q.persist(ctx, func(ctx context.Context) (err error) {
 		message, err = q.stored.GetMsg(ctx, n, jetstream.WithGetMsgSubject("$KV."+q.results.Bucket()+".>"))
@@ -104,7 +105,7 @@ func (q *Queue) message(ctx context.Context, n uint64) (message *jetstream.RawSt
 	return message, err
 }
 
-// object is the content of a stored object.
+// object returns the content of a stored object.
 func (q *Queue) object(ctx context.Context, name string) (data []byte, err error) {
 	err = q.persist(ctx, func(ctx context.Context) error {
 		from, err := q.objects.Get(ctx, name)
@@ -117,7 +118,7 @@ func (q *Queue) object(ctx context.Context, name string) (data []byte, err error
 	return data, err
 }
 
-// bounded is everything that a reader gives, up to a bound.
+// bounded reads everything from a reader. It returns an error beyond mostBytes.
 func bounded(from io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(from, mostBytes+1))
 	if len(data) > mostBytes {
@@ -126,7 +127,7 @@ func bounded(from io.Reader) ([]byte, error) {
 	return data, err
 }
 
-// delete deletes a result, unless it was replaced meanwhile.
+// delete deletes a result, unless it has been replaced meanwhile.
 func (q *Queue) delete(ctx context.Context, s stored) error {
 	err := q.persist(ctx, func(ctx context.Context) error {
 		return unlessAnother(q.results.Delete(ctx, s.key, jetstream.LastRevision(s.revision)))
@@ -137,7 +138,7 @@ func (q *Queue) delete(ctx context.Context, s stored) error {
 	return err
 }
 
-// replace replaces a result, unless it was replaced meanwhile.
+// replace replaces a stored result by a, unless it has been replaced meanwhile.
 func (q *Queue) replace(ctx context.Context, s stored, shard campaign.Shard, a *answer) error {
 	if err := q.delete(ctx, s); err != nil {
 		return err
@@ -149,7 +150,7 @@ func (q *Queue) replace(ctx context.Context, s stored, shard campaign.Shard, a *
 // wrongRevision is JetStream's error number for a key that has changed meanwhile.
 const wrongRevision = 10071
 
-// unlessAnother is err, or nil if err says that a key has changed meanwhile.
+// unlessAnother returns err, or nil if err says that the key has changed meanwhile.
 func unlessAnother(err error) error {
 	var api *jetstream.APIError
 	if errors.As(err, &api) && api.ErrorCode == wrongRevision {

@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Run runs or resumes a campaign until it is over or ctx ends. The error is for a campaign that could not be run; stored
-// results remain for the next run.
+// Run runs or resumes a campaign until it is over or ctx ends. The error is for a campaign that could not be run.
+// Results that are stored by then remain for the next run.
 func Run(ctx context.Context, c campaign.RunConfig) (*campaign.Outcome, error) {
 	m, err := campaign.NewManifest(c.Plan)
 	if err != nil {
@@ -50,7 +50,7 @@ func Run(ctx context.Context, c campaign.RunConfig) (*campaign.Outcome, error) {
 	return out, nil
 }
 
-// conclude makes the report. If the command may not run here, counterexamples are not minimised.
+// conclude makes the report. If the target's command may not run here, it does not minimise counterexamples.
 func (r *run) conclude(ctx context.Context) (*campaign.Outcome, error) {
 	if !r.mayRun {
 		hasty, cancel := context.WithCancel(ctx)
@@ -60,42 +60,42 @@ func (r *run) conclude(ctx context.Context) (*campaign.Outcome, error) {
 	return r.job.Conclude(ctx)
 }
 
-// run is a running campaign: it queues shards, and reads their results.
+// run is a campaign's runner in progress: it queues shards, and reads their results.
 type run struct {
 	*Queue
 	config campaign.RunConfig
 	job    campaign.Job
-	nudge  chan struct{} // signals that a worker of ours has stored something
+	nudge  chan struct{} // signals that a worker in this process has stored a result
 
 	began       time.Time
-	before      time.Duration    // running time of earlier runs
-	seen        uint64           // number of results that were read
-	resumed     uint64           // number of results that existed when this run began
-	waiting     map[int]stored   // results that wait for those of earlier shards, by shard
+	before      time.Duration    // running time of the campaign in earlier runs
+	seen        uint64           // revision up to which results have been read
+	resumed     uint64           // revision up to which results existed when this run began
+	waiting     map[int]stored   // results, by shard number, that wait for the results of earlier shards
 	next        int              // the next shard whose result is to be processed
-	redelivered int              // repeated deliveries of the processed shards
-	quiet       time.Time        // since when no result has arrived
+	redelivered int              // number of repeated deliveries of the processed shards
+	quiet       time.Time        // time since when no result has arrived
 	told        time.Time        // when progress was last reported
-	last        *campaign.Status // of a completed campaign
+	last        *campaign.Status // the final status of a campaign that is over
 	paged       time.Time        // when a page was last made
-	paging      time.Duration    // duration of making it
-	found       int              // executions of earlier runs
+	paging      time.Duration    // how long making that page took
+	found       int              // number of executions in earlier runs
 
 	refusals
-	mayRun  bool        // the command may run here, or the target is ours
-	refused map[int]int // number of refusals, by shard
-	doubt   bool        // an untrue result was seen
-	block   int         // the current block of shards, one of which is repeated
-	pick    int         // the shard to repeat
-	end     int         // end of the known shards
+	mayRun  bool        // this process may run the target: its command is allowed, or it is a lock of this module
+	refused map[int]int // number of refused results, by shard number
+	doubt   bool        // a false result was seen, so every shard is repeated from now on
+	block   int         // index of the current block of shards; one shard of each block is repeated
+	pick    int         // number of the shard to repeat
+	end     int         // number after that of the last known shard
 	mu      sync.Mutex
-	failed  error // why one of our workers stopped
+	failed  error // why a worker in this process stopped
 }
 
-// polling is the time between two checks for results of workers elsewhere.
+// polling is the interval at which the runner checks for results of workers in other processes.
 const polling = 100 * time.Millisecond
 
-// run waits until all necessary shards are done.
+// run distributes shards and processes results until the campaign is over.
 func (r *run) run(ctx context.Context) error {
 	if err := r.resume(ctx); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (r *run) run(ctx context.Context) error {
 	return r.finished(ctx)
 }
 
-// resume reads the results of earlier runs.
+// resume reads the state and the results that earlier runs have stored.
 func (r *run) resume(ctx context.Context) error {
 	r.began, r.quiet = time.Now(), time.Now()
 	text, err := r.noted(ctx, keyElapsed)
@@ -136,7 +136,7 @@ func (r *run) resume(ctx context.Context) error {
 // elapsed is the total running time of the campaign.
 func (r *run) elapsed() time.Duration { return r.before + time.Since(r.began) }
 
-// work makes workers of ours carry out shards.
+// work runs workers in this process.
 func (r *run) work(ctx context.Context) {
 	err := r.runWorkers(ctx, r.job, r.config.Options, r.config.Workers, r.poke)
 	if err != nil && ctx.Err() == nil {
@@ -154,8 +154,8 @@ func (r *run) poke() {
 	}
 }
 
-// distribute queues one batch of shards after the other, and processes their results, until no shards are left or enough was
-// seen.
+// distribute queues one batch of shards after the other, and processes their results. It ends when no shards are left,
+// or when the campaign has a reason to stop.
 func (r *run) distribute(ctx context.Context) error {
 	for {
 		batch := r.job.Batch()
@@ -187,7 +187,7 @@ func (r *run) distribute(ctx context.Context) error {
 	}
 }
 
-// take processes the results that have arrived, up to the first missing one.
+// take processes, in order of their shards, the results that have arrived. It stops at the first missing result.
 func (r *run) take(ctx context.Context, batch []campaign.Shard) error {
 	first := batch[0].Number
 	for r.next-first < len(batch) && r.job.Enough() == "" {
@@ -205,7 +205,7 @@ func (r *run) take(ctx context.Context, batch []campaign.Shard) error {
 	return nil
 }
 
-// takeIn processes a shard's result, if it is valid.
+// takeIn checks a shard's result and adds it to the job, unless it is invalid.
 func (r *run) takeIn(ctx context.Context, s campaign.Shard, a stored) (taken bool, err error) {
 	delete(r.waiting, s.Number)
 	result, err := r.examine(ctx, s, a)
@@ -217,14 +217,14 @@ func (r *run) takeIn(ctx context.Context, s campaign.Shard, a stored) (taken boo
 	return true, nil
 }
 
-// mostRedelivered is the maximum number of repeated deliveries counted for a shard.
+// mostRedelivered is the maximum number of repeated deliveries of a shard that is counted.
 const mostRedelivered = 1000
 
-// rest processes, when the time is over, the results that have arrived after a missing one.
+// rest is called when the campaign stops within a batch. It processes results that arrived after a missing one.
 func (r *run) rest(ctx context.Context, batch []campaign.Shard) {
 	for _, s := range batch {
 		if a, there := r.waiting[s.Number]; there && r.job.Enough() == "" {
-			_, _ = r.takeIn(ctx, s, a) // an invalid result counts as missing
+			_, _ = r.takeIn(ctx, s, a) // an invalid result is left out
 		}
 	}
 }
@@ -235,7 +235,7 @@ func (r *run) overtime() bool {
 	return limit > 0 && r.elapsed() >= limit
 }
 
-// refill makes the queue hold the shards of a batch that have no result.
+// refill queues those shards of a batch that have no result.
 func (r *run) refill(ctx context.Context, batch []campaign.Shard) error {
 	r.quiet = time.Now()
 	missing := slices.DeleteFunc(slices.Clone(batch), func(s campaign.Shard) bool {
@@ -248,8 +248,8 @@ func (r *run) refill(ctx context.Context, batch []campaign.Shard) error {
 	return r.fill(ctx, missing)
 }
 
-// wait waits for a result. If none arrives although no worker is busy, shards were lost with their server's disk, and are
-// queued again.
+// wait waits for a result. If none arrives for a whole lease although no worker is busy, the server has lost shards;
+// then it queues them again.
 func (r *run) wait(ctx context.Context, batch []campaign.Shard) error {
 	select {
 	case <-r.nudge:
@@ -296,7 +296,7 @@ func (r *run) empty(ctx context.Context) (empty bool, err error) {
 	return empty, err
 }
 
-// collect reads the results that have arrived.
+// collect reads the results that have arrived since the last call.
 func (r *run) collect(ctx context.Context) (err error) {
 	r.seen, err = r.arrived(ctx, r.seen, func(a stored) {
 		if a.shard >= r.next {
@@ -307,7 +307,7 @@ func (r *run) collect(ctx context.Context) (err error) {
 	return err
 }
 
-// finished marks the campaign as over, so that workers elsewhere end.
+// finished marks the campaign as over, so that workers in other processes end.
 func (r *run) finished(ctx context.Context) error {
 	why := r.job.Enough()
 	if why == "" {

@@ -23,8 +23,8 @@ import (
 	"github.com/lockproof/lockproof/internal/natstest"
 )
 
-// TestSecureServer: a server that requires an NKey and a client's certificate accepts ours, from NATS's usual files,
-// and refuses clients without them.
+// TestSecureServer checks that lockproof can connect to a server that requires an NKey and a client certificate.
+// Connections without them are refused.
 func TestSecureServer(t *testing.T) {
 	dir := t.TempDir()
 	user, err := nkeys.CreateUser()
@@ -73,7 +73,7 @@ func write(t *testing.T, dir, name string, data []byte) string {
 	return path
 }
 
-// authority signs certificates.
+// authority is a certificate authority for tests.
 type authority struct {
 	path string
 	cert *x509.Certificate
@@ -98,7 +98,7 @@ func newAuthority(t *testing.T, dir string) *authority {
 	return a
 }
 
-// issue makes a certificate, and its key.
+// issue makes a certificate with its key, and returns the files.
 func (a *authority) issue(t *testing.T, dir, name string) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -17,21 +17,21 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
-// connection is a connection to a server, together with the server if it is in this process.
+// connection is a connection to a server. It includes the server if that is in this process.
 type connection struct {
 	nc      *nats.Conn
 	js      jetstream.JetStream
 	ours    *server.Server
 	release func()
-	name    string // for errors
+	name    string // the server's name in errors
 }
 
 const (
 	connecting = 3 * time.Second        // maximum time for connecting
-	again      = 100 * time.Millisecond // time until the next attempt if the server is gone
+	again      = 100 * time.Millisecond // pause before the next attempt if the server is gone
 )
 
-// connect connects to the server, or starts it.
+// connect connects to the server. If it has no URL, connect starts it in this process.
 func connect(s *campaign.Server) (*connection, error) {
 	c := &connection{name: s.String(), release: func() {}}
 	asked, err := options(s)
@@ -54,7 +54,7 @@ func connect(s *campaign.Server) (*connection, error) {
 	return c, nil
 }
 
-// greet checks that the server has JetStream.
+// greet returns an error if the server has no JetStream.
 func (c *connection) greet() (err error) {
 	if c.js, err = jetstream.New(c.nc); err != nil {
 		return err
@@ -67,8 +67,8 @@ func (c *connection) greet() (err error) {
 	})
 }
 
-// enabled repeats ask while the server says that it has no JetStream: a server that has just started may need a moment. At
-// the deadline, the last answer counts.
+// enabled repeats ask as long as the server says that it has no JetStream, because a server that has just started may
+// need a moment. If ctx ends, it returns the last answer.
 func enabled(ctx context.Context, ask func() error) error {
 	var said error
 	for {
@@ -88,10 +88,10 @@ func enabled(ctx context.Context, ask func() error) error {
 	}
 }
 
-// granted are a server's limits: results are megabytes long, and are acknowledged.
+// granted are the limits that a server must respect. Results are megabytes long.
 var granted = bound.Limits{Connect: connecting, Most: 128 << 20, Greeting: 1 << 20}
 
-// patient connects to a server.
+// patient connects to a server within these limits.
 type patient struct{}
 
 // Dial implements [nats.CustomDialer].
@@ -103,18 +103,18 @@ func (patient) Dial(network, address string) (net.Conn, error) {
 	return bound.Followed(conn, (&messages{address: address}).follow), nil
 }
 
-// options are the NATS options for a connection to a server.
+// options returns the NATS options for a connection to a server.
 func options(s *campaign.Server) ([]nats.Option, error) {
 	out := []nats.Option{
 		nats.Name("lockproof"), nats.Timeout(connecting), nats.FlusherTimeout(connecting), nats.MaxReconnects(-1), nats.ReconnectWait(again),
 		nats.SetCustomDialer(patient{}),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the waiting caller receives the error as well
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the waiting caller gets the error as well
 	}
 	more, err := credentials(s)
 	return append(out, more...), err
 }
 
-// start starts a server in this process, without a port.
+// start starts a server in this process that listens on no port.
 func (c *connection) start(s *campaign.Server) (err error) {
 	dir := s.Dir
 	if err := errors.Join(s.Folder().Make(), plain(dir)); err != nil {
@@ -139,7 +139,7 @@ func (c *connection) start(s *campaign.Server) (err error) {
 }
 
 // plain returns an error if a campaign's folder contains anything but folders and regular files. The server would write
-// through links, and wait for the other end of a pipe.
+// through a link, and would wait forever at a pipe.
 func plain(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && path != dir && !d.IsDir() && !d.Type().IsRegular() {
@@ -160,7 +160,7 @@ func (c *connection) close() {
 	c.release()
 }
 
-// Numbers of JetStream errors that a retry does not solve.
+// JetStream's numbers of errors that a retry does not solve.
 const (
 	tooFewResources  = 10023
 	storeFull        = 10047
@@ -169,7 +169,7 @@ const (
 	accountResources = 10002
 )
 
-// full reports whether a server has no room left.
+// full reports whether an error says that the server has no room left.
 func full(err error) bool {
 	var api *jetstream.APIError
 	if !errors.As(err, &api) {
@@ -182,24 +182,24 @@ func full(err error) bool {
 	return false
 }
 
-// refused reports whether a server refuses a necessary request.
+// refused reports whether an error says that the server refuses a request that lockproof needs.
 func refused(err error) bool {
 	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrPermissionViolation) ||
 		errors.Is(err, nats.ErrAuthRevoked) || errors.Is(err, nats.ErrNkeysNotSupported)
 }
 
-// without reports whether a server has no JetStream.
+// without reports whether an error says that the server has no JetStream.
 func without(err error) bool {
 	return errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
 }
 
-// late reports whether a server has not answered in time.
+// late reports whether an error says that the server has not answered in time.
 func late(err error) bool {
 	var timeout net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// explain describes an error of the server, and says what to do.
+// explain turns an error of the server into one that describes it and says what to do.
 func (c *connection) explain(err error) error {
 	var what string
 	switch {
@@ -221,7 +221,7 @@ func (c *connection) explain(err error) error {
 	return &serverError{fmt.Sprintf("queue %s: %s", c.name, what), err}
 }
 
-// serverError is an error of the server with a description.
+// serverError is an error of the server, with a description for the user.
 type serverError struct {
 	text string
 	err  error

@@ -8,7 +8,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// TestEnabled: that a server has no JetStream is said, too, where time is up while it is asked once more.
+// TestEnabled checks the error if the server first says that it has no JetStream, and then does not answer in time. The
+// error must be that there is no JetStream.
 func TestEnabled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	answers := []func() error{
@@ -25,7 +26,7 @@ func TestEnabled(t *testing.T) {
 	}
 }
 
-// TestEnabledUnanswered: the error says if the server has not answered.
+// TestEnabledUnanswered checks that the error says so if the server has not answered at all.
 func TestEnabledUnanswered(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

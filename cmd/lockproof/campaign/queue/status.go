@@ -10,13 +10,13 @@ import (
 	"github.com/lockproof/lockproof/cmd/lockproof/campaign"
 )
 
-// telling is the time between two reports of a campaign's progress.
+// telling is the interval between two reports of a campaign's progress.
 const telling = time.Second
 
-// statusFile is the status of a campaign without a server's address.
+// statusFile is the name of the status file of a campaign whose queue is in a folder.
 const statusFile = "status.json"
 
-// tell reports the campaign's progress periodically.
+// tell reports the campaign's progress if the interval is over.
 func (r *run) tell() {
 	if time.Since(r.told) < telling {
 		return
@@ -33,7 +33,7 @@ func (r *run) tell() {
 	r.page(s)
 }
 
-// leave stores the status for watchers. A failure does not stop the campaign.
+// leave stores the status for watchers. An error does not stop the campaign.
 func (r *run) leave(s *campaign.Status) {
 	data, err := json.Marshal(s)
 	if err != nil {

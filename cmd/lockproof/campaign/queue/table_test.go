@@ -17,8 +17,8 @@ const table = `{"lockproof": "campaign", "version": 1, "name": "choices", "shard
 	"sweep": {"options": [{"name": "verify-first", "values": ["true", "false"]}, {"name": "durable", "values": ["true", "false"]}],
 	"sizes": [{"clients": 2, "slots": 1, "admins": 1}], "faults": [{}, {"restarts": 1}]}}`
 
-// TestTable: a sweep visits every combination, says of each what exploring it says, and finds the choices that lose a
-// property.
+// TestTable checks that a sweep visits every combination, with the verdicts that exploring it alone gives. It must find
+// the option values that cause violations.
 func TestTable(t *testing.T) {
 	many(t)
 	server := campaign.Server{Dir: filepath.Join(t.TempDir(), "queue")}
@@ -51,7 +51,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// explored compares a row with what exploring its configuration says.
+// explored checks that a row has the verdicts that exploring its configuration gives.
 func explored(t *testing.T, s *report.Sweep, r *report.SweepRow) {
 	t.Helper()
 	e := explore.Exploration{Workload: explore.Workload{Clients: 2, Rounds: 1, Admins: 1, Slots: 1}}
@@ -73,7 +73,7 @@ func explored(t *testing.T, s *report.Sweep, r *report.SweepRow) {
 	}
 }
 
-// TestConfigurations: listed configurations are rows as well.
+// TestConfigurations checks that each listed configuration becomes a row of the table.
 func TestConfigurations(t *testing.T) {
 	many(t)
 	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "rows", "target": {"name": "mutex"}, "configurations": [
@@ -87,7 +87,7 @@ func TestConfigurations(t *testing.T) {
 	}
 }
 
-// TestTables: an error in a table is one line.
+// TestTables checks that the error for an invalid table is one line.
 func TestTables(t *testing.T) {
 	head := `{"lockproof": "campaign", "version": 1, "name": "night", `
 	for text, says := range map[string]string{

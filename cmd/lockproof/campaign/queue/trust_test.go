@@ -21,14 +21,14 @@ import (
 	"github.com/lockproof/lockproof/internal/natstest"
 )
 
-// TestCommandsAreAllowed: a worker runs no command from a queue unless its user has named the campaign and allowed
-// the command, by its text or by its hash.
+// TestCommandsAreAllowed checks when a worker runs a command from a queue. Its user must have named the campaign, and
+// must have allowed the command by its text or hash.
 func TestCommandsAreAllowed(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	ran := filepath.Join(t.TempDir(), "ran")
 	command := "touch " + ran
 	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": %q}, "sample": {}, "budget": {"executions": 1}, "lease": "1s"}`, command)
-	refusal(t, server, p) // the campaign is there: its command is no adapter
+	refusal(t, server, p) // creates the campaign; running it fails because its command is no adapter
 	hash := campaign.ExecHash(command)
 	for _, c := range []struct {
 		name, allow, says string
@@ -52,7 +52,7 @@ func TestCommandsAreAllowed(t *testing.T) {
 	}
 }
 
-// TestDevicesHaveNoHash: a plan whose file has no end occupies no worker.
+// TestDevicesHaveNoHash checks that a plan is refused if a file of its target is a device without an end.
 func TestDevicesHaveNoHash(t *testing.T) {
 	p := plan(t, `{"lockproof": "campaign", "version": 1, "name": "external", "target": {"exec": "cat", "files": ["/dev/zero"]}, "sample": {}}`)
 	_, err := campaign.NewManifest(p)
@@ -62,8 +62,8 @@ func TestDevicesHaveNoHash(t *testing.T) {
 	expect(t, err.Error(), `"/dev/zero" is a device; expected a regular file`)
 }
 
-// TestPlansOfQueuesAreChecked: a forged plan in a queue, with impossible numbers, ends a worker with an error, and
-// does not use up its memory.
+// TestPlansOfQueuesAreChecked puts forged plans with impossible numbers into a queue. A worker must end with an error,
+// and must not use up its memory.
 func TestPlansOfQueuesAreChecked(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	if _, err := queue.Run(t.Context(), campaign.RunConfig{Plan: plan(t, sampling, "semaphore", 100, 50), Server: server, Workers: 1}); err != nil {
@@ -86,7 +86,7 @@ func TestPlansOfQueuesAreChecked(t *testing.T) {
 	}
 }
 
-// bucket is a campaign's bucket for anyone with write access to the queue.
+// bucket opens a campaign's bucket as a program that has write access to the queue.
 func bucket(t *testing.T, js jetstream.JetStream, name string) jetstream.KeyValue {
 	t.Helper()
 	kv, err := js.KeyValue(t.Context(), name)
@@ -104,7 +104,7 @@ func forge(t *testing.T, kv jetstream.KeyValue, key string, data []byte) {
 	}
 }
 
-// result is the result under a key, with some of it replaced.
+// result returns the stored result of a key, with some fields replaced.
 func result(t *testing.T, kv jetstream.KeyValue, key string, changed map[string]any) []byte {
 	t.Helper()
 	entry, err := kv.Get(t.Context(), key)
@@ -125,7 +125,7 @@ func result(t *testing.T, kv jetstream.KeyValue, key string, changed map[string]
 	return data
 }
 
-// resumed runs a campaign again, and expects the card of one machine, and that all this is said.
+// resumed runs a campaign again. It checks that the report is want, and that the runner prints every text in says.
 func resumed(t *testing.T, server campaign.Server, p *campaign.Plan, want string, says ...string) {
 	t.Helper()
 	var said []string
@@ -148,8 +148,8 @@ func resumed(t *testing.T, server campaign.Server, p *campaign.Plan, want string
 	}
 }
 
-// TestForgedResults: a stored result that is not its shard's is refused, reported, and made again: an empty, garbled
-// or short one, one of another shard or plan, or one with impossible numbers.
+// TestForgedResults forges stored results: empty, garbled or short ones, results of another shard or plan, and
+// impossible numbers. Each must be refused and reported, and its shard must be carried out again.
 func TestForgedResults(t *testing.T) {
 	many(t)
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
@@ -187,7 +187,7 @@ func TestForgedResults(t *testing.T) {
 		"steps: found -1", "result of shard 8 is refused", `the result "somebody" is no shard's`)
 }
 
-// TestForgedAgain: a forger that repeats its result does not keep the campaign from its end.
+// TestForgedAgain forges the same result again and again. The campaign must still end.
 func TestForgedAgain(t *testing.T) {
 	many(t)
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
@@ -202,7 +202,7 @@ func TestForgedAgain(t *testing.T) {
 	go func() {
 		defer close(forged)
 		for ctx.Err() == nil {
-			_, _ = kv.Put(ctx, "000000000", []byte("{}")) // the server may be busy
+			_, _ = kv.Put(ctx, "000000000", []byte("{}")) // fails if the server is busy
 			time.Sleep(time.Millisecond)
 		}
 	}()
@@ -211,8 +211,9 @@ func TestForgedAgain(t *testing.T) {
 	<-forged
 }
 
-// TestFalseResults: a result that fits its shard and is not true is found out where the shard is carried out again. Counts of
-// the reference do not make a mutant green, and a violation that there is not does not make the reference red.
+// TestFalseResults replaces results by valid ones of another target. The runner must notice this when it repeats a
+// shard. Counts of the reference lock must not hide a mutant's bug, and violations of a mutant must not appear for the
+// reference lock.
 func TestFalseResults(t *testing.T) {
 	many(t)
 	for target, forged := range map[string]string{"locked-is-success": "semaphore", "semaphore": "locked-is-success"} {
@@ -233,7 +234,7 @@ func TestFalseResults(t *testing.T) {
 			forge(t, kv, key, result(t, kv, key, map[string]any{"result": answer.Result}))
 		}
 		says := "carried out again, it comes to something else"
-		if target == "locked-is-success" { // which of the four is repeated is chance, and earlier results stay
+		if target == "locked-is-success" { // the repeated shard is chosen at random, and earlier false results remain
 			mutantIsRed(t, server, p, says)
 			continue
 		}
@@ -241,7 +242,8 @@ func TestFalseResults(t *testing.T) {
 	}
 }
 
-// mutantIsRed runs a campaign of a mutant again that was forged.
+// mutantIsRed runs a mutant's campaign with forged results again. It checks that mutual exclusion is violated, and that
+// the runner prints says.
 func mutantIsRed(t *testing.T, server campaign.Server, p *campaign.Plan, says string) {
 	t.Helper()
 	var said []string
@@ -257,7 +259,7 @@ func mutantIsRed(t *testing.T, server campaign.Server, p *campaign.Plan, says st
 	}
 }
 
-// TestPoisonedWork: an invalid message among the shards is dropped, and the campaign continues.
+// TestPoisonedWork puts invalid messages among the shards. Workers must drop them, and the campaign must continue.
 func TestPoisonedWork(t *testing.T) {
 	server := campaign.Server{URL: natstest.Start(t, "").URL}
 	js := jetStream(t, server)
@@ -269,7 +271,7 @@ func TestPoisonedWork(t *testing.T) {
 	worked := make(chan error, 1)
 	go func() {
 		await(t, server, 0)
-		take(t, js, 10) // all shards: they are given out again behind the poison
+		take(t, js, 10) // takes all shards: they are delivered again after the invalid messages
 		for _, text := range poison {
 			if _, err := js.Publish(t.Context(), "lockproof.night.shards", []byte(text)); err != nil {
 				t.Error(err)
@@ -293,7 +295,7 @@ func TestPoisonedWork(t *testing.T) {
 	}
 }
 
-// take takes n shards for a client that then disappears.
+// take receives n shards and never acknowledges them.
 func take(t *testing.T, js jetstream.JetStream, n int) {
 	t.Helper()
 	c, err := js.Consumer(t.Context(), "lockproof_night", "workers")
@@ -308,7 +310,7 @@ func take(t *testing.T, js jetstream.JetStream, n int) {
 	}
 }
 
-// TestLargePages: a page that unpacks to an excessive size is refused.
+// TestLargePages checks that a page is refused if it is too large after decompression.
 func TestLargePages(t *testing.T) {
 	many(t)
 	server := campaign.Server{URL: natstest.Start(t, "").URL}

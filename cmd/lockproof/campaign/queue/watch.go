@@ -17,21 +17,21 @@ import (
 	"github.com/lockproof/lockproof/histories/infile"
 )
 
-// The stored files of a campaign for watchers.
+// Limits for reading the files that a campaign in a folder stores for watchers.
 var (
 	statusInput = infile.Input{Noun: "campaign's status", Most: 1 << 20}
 	pageInput   = infile.Input{Noun: "campaign's page", Most: mostBytes}
 )
 
-// Watcher observes a campaign from outside. It changes nothing, takes no part, and may be any build of lockproof.
+// Watcher observes a campaign from outside. It changes nothing, and may be any build of lockproof.
 type Watcher struct {
-	dir string // of a campaign without a server; "" if it has a server
+	dir string // folder of a campaign without a server; "" if the campaign has a server
 	q   *Queue
-	// page is the last page seen.
+	// page identifies the last page that was returned: by the object's id, or the file's modification time.
 	page string
 }
 
-// Watch finds a campaign to observe; if name is "", the only one on the server.
+// Watch finds a campaign to observe. If name is "", it must be the only campaign on the server.
 func Watch(ctx context.Context, server campaign.Server, name string) (*Watcher, error) {
 	if server.URL == "" {
 		return &Watcher{dir: server.Dir}, nil
@@ -43,14 +43,14 @@ func Watch(ctx context.Context, server campaign.Server, name string) (*Watcher, 
 	return &Watcher{q: q}, nil
 }
 
-// Close ends the observation.
+// Close ends the observation, and closes the connection to the server.
 func (w *Watcher) Close() {
 	if w.q != nil {
 		w.q.close()
 	}
 }
 
-// Look is the status of a campaign; if name is "", of the only one on the server.
+// Look returns the status of a campaign. If name is "", it must be the only campaign on the server.
 func Look(ctx context.Context, server campaign.Server, name string) (*campaign.Status, error) {
 	w, err := Watch(ctx, server, name)
 	if err != nil {
@@ -60,7 +60,7 @@ func Look(ctx context.Context, server campaign.Server, name string) (*campaign.S
 	return w.Look(ctx)
 }
 
-// Look is the status of the campaign.
+// Look returns the status of the campaign.
 func (w *Watcher) Look(ctx context.Context) (*campaign.Status, error) {
 	if w.q == nil {
 		return lookIn(w.dir)
@@ -68,8 +68,8 @@ func (w *Watcher) Look(ctx context.Context) (*campaign.Status, error) {
 	return w.q.look(ctx)
 }
 
-// Page returns the campaign's last stored page, if it has changed since the last call; nil if it has not, or if there
-// is none.
+// Page returns the campaign's last stored page if it has changed since the last call. Otherwise, or if there is no
+// page, it returns nil.
 func (w *Watcher) Page(ctx context.Context) ([]byte, error) {
 	if w.q == nil {
 		return w.pageIn()
@@ -97,7 +97,7 @@ func (w *Watcher) Page(ctx context.Context) ([]byte, error) {
 	return page, nil
 }
 
-// unpack decompresses a page.
+// unpack decompresses a page with gzip.
 func unpack(packed []byte) ([]byte, error) {
 	from, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -106,7 +106,7 @@ func unpack(packed []byte) ([]byte, error) {
 	return bounded(from)
 }
 
-// pageIn is Page for a campaign in a directory.
+// pageIn is Page for a campaign in a folder.
 func (w *Watcher) pageIn() ([]byte, error) {
 	path := filepath.Join(w.dir, pageFile)
 	info, err := os.Stat(path)
@@ -124,7 +124,7 @@ func (w *Watcher) pageIn() ([]byte, error) {
 	return pageInput.Read(path)
 }
 
-// look is the status that the campaign's runner has stored, with the changes since then.
+// look returns the status that the campaign's runner has stored, updated by what the queue has counted since then.
 func (q *Queue) look(ctx context.Context) (*campaign.Status, error) {
 	s := &campaign.Status{Name: q.manifest.Plan.Name}
 	data, err := q.noted(ctx, keyStatus)

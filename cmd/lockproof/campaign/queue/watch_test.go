@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/internal/natstest"
 )
 
-// TestWatched: a watcher of a campaign on a server gets each page once, and learns of the end when the last page is
-// there.
+// TestWatched checks a watcher of a campaign on a server. It must receive each page once. It must learn that the
+// campaign is reported only when the last page is stored.
 func TestWatched(t *testing.T) {
 	real := natstest.Start(t, "")
 	server := campaign.Server{URL: real.URL}
@@ -58,7 +58,7 @@ func TestWatched(t *testing.T) {
 	if page := seen(); page != "" {
 		t.Errorf("the same page is told again: %q", page)
 	}
-	real.Kill() // the watcher waits for the server, and continues
+	real.Kill() // the watcher waits until the server is back
 	real.Resume()
 	if s, err := w.Look(t.Context()); err != nil || !s.Reported || s.Done != 20 {
 		t.Errorf("at the end it is %+v, %v", s, err)

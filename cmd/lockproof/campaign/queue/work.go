@@ -40,7 +40,7 @@ func Work(ctx context.Context, c campaign.WorkConfig) error {
 func (q *Queue) runWorkers(ctx context.Context, j campaign.Job, o campaign.Options, n int, done func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	host, _ := os.Hostname() // only for display
+	host, _ := os.Hostname() // the name is only shown to users
 	var wg sync.WaitGroup
 	for i := range n {
 		w := worker{Queue: q, job: j, refusals: refusals{say: o.Said}, name: fmt.Sprintf("%s-%d-%d", host, os.Getpid(), i+1), done: done}
@@ -54,7 +54,7 @@ func (q *Queue) runWorkers(ctx context.Context, j campaign.Job, o campaign.Optio
 	return context.Cause(ctx)
 }
 
-// worker carries out one shard after the other.
+// worker carries out shards one after the other.
 type worker struct {
 	*Queue
 	job  campaign.Job
@@ -83,7 +83,7 @@ func (w *worker) run(ctx context.Context) error {
 	}
 }
 
-// next is the next shard to carry out, nil if there is none for now.
+// next returns the message of the next shard; nil if there is none at the moment.
 func (w *worker) next(ctx context.Context) (message jetstream.Msg, err error) {
 	err = w.persist(ctx, func(ctx context.Context) (err error) {
 		waiting, cancel := context.WithTimeout(ctx, idle)
@@ -97,12 +97,12 @@ func (w *worker) next(ctx context.Context) (message jetstream.Msg, err error) {
 	return message, err
 }
 
-// carry carries out a shard unless it is already done, stores its result, and only then acknowledges the shard.
+// carry carries out a shard unless it has a result already. It stores the result, and only then acknowledges the shard.
 func (w *worker) carry(ctx context.Context, message jetstream.Msg) error {
 	s, err := decodeShard(w.job, message.Data())
 	if err != nil {
 		w.refuse("queue %s: a message among the shards is refused: %v", w.Queue.name, err)
-		_ = message.Term() // otherwise it is delivered again, and refused again
+		_ = message.Term() // without this it would be delivered and refused again
 		return nil
 	}
 	done, err := w.Queue.done(ctx, s)
@@ -138,8 +138,8 @@ func (w *worker) carry(ctx context.Context, message jetstream.Msg) error {
 	return nil
 }
 
-// decodeShard decodes a message of the queue, which any user of the queue may have written. The error is for a message that
-// is not a shard of the campaign.
+// decodeShard decodes a message of the queue. Any user of the queue may have written it. The error is for a message
+// that is not a shard of the campaign.
 func decodeShard(j campaign.Job, data []byte) (s campaign.Shard, err error) {
 	if err := json.Unmarshal(data, &s, json.RejectUnknownMembers(true)); err != nil {
 		return s, fmt.Errorf("%d bytes: %w", len(data), err)
@@ -147,17 +147,18 @@ func decodeShard(j campaign.Job, data []byte) (s campaign.Shard, err error) {
 	return s, j.Holds(s)
 }
 
-// acknowledge says that a shard is done. If the message is lost, the shard is delivered again, and its result is found.
+// acknowledge tells the server that a shard is done. If that message is lost, the shard is delivered again, and the
+// next worker finds its result.
 func acknowledge(message jetstream.Msg) { _ = message.Ack() }
 
-// vouch repeatedly signals that a shard's worker is alive, until stop is called.
+// vouch signals repeatedly that the worker of a shard is alive, until stop is called.
 func (w *worker) vouch(message jetstream.Msg) (stop func()) {
 	ticker, ended := time.NewTicker(w.manifest.Plan.LeaseTime()/4), make(chan struct{})
 	go func() {
 		for {
 			select {
 			case <-ticker.C:
-				_ = message.InProgress() // if the server is gone, a later signal may arrive
+				_ = message.InProgress() // if the server is gone, a later signal may reach it
 			case <-ended:
 				return
 			}
@@ -166,10 +167,10 @@ func (w *worker) vouch(message jetstream.Msg) (stop func()) {
 	return func() { ticker.Stop(); close(ended) }
 }
 
-// failed reports why a shard could not be carried out, and returns the shard to the queue. A shard that was interrupted is
-// returned without a report.
+// failed records why a shard could not be carried out, and returns the shard to the queue. A shard that was interrupted
+// is returned without a record.
 func (w *worker) failed(ctx context.Context, s campaign.Shard, message jetstream.Msg, err error) error {
-	_ = message.Nak() // otherwise it is delivered again when its lease is over
+	_ = message.Nak() // without this it would be delivered again only when its lease is over
 	if ctx.Err() != nil {
 		_ = w.nc.FlushTimeout(asking)
 		return ctx.Err()

@@ -8,14 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Needed reports whether a service interprets printed text, according to the environment variables that GitHub, Azure and
-// TeamCity set for jobs.
+// Needed reports whether this process runs in a CI service that interprets printed text as commands. It checks the
+// environment variables that GitHub, Azure and TeamCity set.
 func Needed() bool {
 	return os.Getenv("GITHUB_ACTIONS") != "" || os.Getenv("TF_BUILD") != "" || os.Getenv("TEAMCITY_VERSION") != ""
 }
 
-// Writer passes printed text on. It writes the character that would make the text a command as \u and four digits, which
-// leaves the meaning of JSON unchanged. Several goroutines may use it, if each writes whole lines.
+// Writer forwards printed text, and prevents a CI service from taking it for a command. It replaces one character of
+// each such command by \u and four digits, which does not change the meaning of JSON. Several goroutines may use it if
+// each writes whole lines.
 type Writer struct {
 	mu sync.Mutex
 	to io.Writer
@@ -24,15 +25,15 @@ type Writer struct {
 
 // state is the writer's position in a line.
 type state struct {
-	inside bool // after a character that is not blank
-	hashes int  // number of # at the end of what was written
-	named  bool // letters follow two of them
+	inside bool // after a non-blank character of the line
+	hashes int  // number of successive # up to the current position
+	named  bool // letters follow ##
 }
 
-// NewWriter is a writer to another, at the beginning of a line.
+// NewWriter returns a Writer that forwards to another one, at the beginning of a line.
 func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 
-// Write writes p with commands made harmless. It writes everything or fails.
+// Write forwards p with commands made harmless. It returns len(p) unless it fails.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,7 +47,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// add adds a byte, or its replacement.
+// add adds a byte, or its replacement, to out.
 func (s *state) add(out *bytes.Buffer, b byte) {
 	switch {
 	case b == '\n' || b == '\r':
@@ -61,7 +62,8 @@ func (s *state) add(out *bytes.Buffer, b byte) {
 		return
 	case b == '#':
 		s.hashes, s.named, s.inside = s.hashes+1, false, true
-	case b == ' ' || b == '\t' || b == '\v' || b == '\f' || b >= utf8.RuneSelf: // blanks have many forms
+	// Bytes of non-ASCII characters count as blanks, because some of these characters are blanks.
+	case b == ' ' || b == '\t' || b == '\v' || b == '\f' || b >= utf8.RuneSelf:
 		s.hashes, s.named = 0, false
 	default:
 		s.named = (s.hashes > 1 || s.named) && (b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z')
@@ -70,7 +72,8 @@ func (s *state) add(out *bytes.Buffer, b byte) {
 	out.WriteByte(b)
 }
 
-// Commands is the writer behind w, for intended commands to the service. If w is not a [Writer], it is w itself.
+// Commands returns the writer behind w, for printing real commands to the service. If w is not a [Writer], it returns
+// w.
 func Commands(w io.Writer) io.Writer {
 	if guarded, ok := w.(*Writer); ok {
 		return guarded.to

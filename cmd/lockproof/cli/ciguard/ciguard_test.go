@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// taken reports whether GitHub, Azure or TeamCity takes some line of a text for a command.
+// taken reports whether GitHub, Azure or TeamCity would take a line of a text for a command.
 func taken(text string) bool {
 	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") || strings.Contains(line, "##vso[") || strings.Contains(line, "##teamcity[") {
@@ -16,7 +16,7 @@ func taken(text string) bool {
 	return false
 }
 
-// TestWriter: no line is taken for a command, however it is cut, and what is none stays as it is.
+// TestWriter checks that no line remains a command, wherever writes divide it, and that other text is not changed.
 func TestWriter(t *testing.T) {
 	for text, want := range map[string]string{
 		"::stop-commands::x\n":              `\u003a:stop-commands::x` + "\n",
@@ -43,7 +43,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// TestCommands: what is meant as a command is one.
+// TestCommands checks that text written to Commands remains a command.
 func TestCommands(t *testing.T) {
 	var b strings.Builder
 	for _, w := range []interface{ Write([]byte) (int, error) }{NewWriter(&b), &b} {
@@ -56,7 +56,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// FuzzWriter: no text has a line that is taken for a command, and a JSON text means the same.
+// FuzzWriter checks that no line of any text remains a command, and that JSON text keeps its meaning.
 func FuzzWriter(f *testing.F) {
 	for _, text := range []string{"::stop-commands::x", "##[error]", "##vso[x]", `{"a":"##[x]::"}`, "\u2003::x", "\r::"} {
 		f.Add(text)

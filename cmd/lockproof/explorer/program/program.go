@@ -20,19 +20,19 @@ import (
 //go:embed all:built
 var built embed.FS
 
-// Program is the explorer's program, as a page needs it.
+// Program is the explorer in the form that a page needs.
 type Program struct {
-	Wasm    []byte // gzipped
+	Wasm    []byte // the program, compressed with gzip
 	Runtime []byte // wasm_exec.js of the go version that built Wasm
 }
 
-// got is the program that was built by this process.
+// got is the program that this process has built, if any.
 var got struct {
 	sync.Mutex
 	*Program
 }
 
-// Get is the program, embedded or built now; tell is called if that takes a while.
+// Get returns the program. If it is not embedded, Get builds it, and calls tell first because that takes a while.
 func Get(ctx context.Context, tell func(string)) (p *Program, err error) {
 	got.Lock()
 	defer got.Unlock()
@@ -54,7 +54,7 @@ func get(ctx context.Context, tell func(string)) (*Program, error) {
 	return Build(ctx, from)
 }
 
-// Embedded is the embedded program, or nil.
+// Embedded returns the embedded program, or nil if there is none.
 func Embedded() *Program {
 	wasm, err := built.ReadFile("built/explorer.wasm.gz")
 	if err != nil {
@@ -67,11 +67,11 @@ func Embedded() *Program {
 	return &Program{wasm, script}
 }
 
-// Build builds the program from the explorer's folder in a clone. The same sources and the same version of go give the same
-// bytes.
+// Build builds the program. explorer is the explorer's folder in a clone. The same sources and version of go give the
+// same bytes.
 func Build(ctx context.Context, explorer string) (*Program, error) {
 	where := exec.CommandContext(ctx, "go", "env", "GOROOT")
-	where.Dir = explorer // the current folder's go.mod may require another version of go
+	where.Dir = explorer // not the current folder, whose go.mod may require another version of go
 	root, err := output(where)
 	if err != nil {
 		return nil, fmt.Errorf("the explorer: building it takes go: %w", err)
@@ -84,7 +84,7 @@ func Build(ctx context.Context, explorer string) (*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the explorer: %w", err)
 	}
-	defer func() { _ = temp.Remove() }() // the next run removes what is left
+	defer func() { _ = temp.Remove() }() // if it fails, the next run removes the folder
 	wasm := filepath.Join(temp.Path, "explorer.wasm")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", wasm, ".")
 	cmd.Dir = filepath.Join(explorer, "wasm")
@@ -100,14 +100,14 @@ func Build(ctx context.Context, explorer string) (*Program, error) {
 	return &Program{packed, script}, err
 }
 
-// sources is the path of the explorer's folder at compile time.
+// sources returns the path of the explorer's folder, as it was at compile time.
 func sources() (string, error) {
 	_, file, _, _ := runtime.Caller(0)
 	return sourcesOf(file)
 }
 
-// sourcesOf is the explorer's folder, from the path of this file at compile time. If paths were trimmed, it is unknown which
-// sources belong to this program: the current folder may claim any module name.
+// sourcesOf returns the explorer's folder, from the path of this file at compile time. If the build trimmed paths, it
+// returns an error, because any folder may claim the module's name.
 func sourcesOf(file string) (string, error) {
 	if _, err := os.Stat(file); err == nil && filepath.IsAbs(file) {
 		return filepath.Join(filepath.Dir(file), ".."), nil
@@ -116,7 +116,7 @@ func sourcesOf(file string) (string, error) {
 		"take a release, or build it where its sources stay, without -trimpath")
 }
 
-// pack compresses with gzip at the highest level.
+// pack compresses data with gzip at the highest level.
 func pack(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -130,7 +130,7 @@ func pack(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Write writes the program into the embedded folder within the explorer's folder in a clone.
+// Write writes the program into the folder to be embedded. explorer is the explorer's folder in a clone.
 func (p *Program) Write(explorer string) error {
 	dir := filepath.Join(explorer, "program", "built")
 	return errors.Join(
@@ -139,7 +139,7 @@ func (p *Program) Write(explorer string) error {
 	)
 }
 
-// output is the output of a command; the error includes its standard error.
+// output runs a command and returns its output. The error includes the command's standard error.
 func output(cmd *exec.Cmd) (string, error) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestNoFoldersSources: where paths were trimmed, no folder that gives itself our module's name is taken for our sources.
+// TestNoFoldersSources checks a program that was built with trimmed paths. It must not use sources from a folder only
+// because that folder's go.mod has this module's name.
 func TestNoFoldersSources(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const file = "github.com/lockproof/lockproof/cmd/lockproof/explorer/program/program.go"

@@ -1,7 +1,7 @@
 //go:build js && wasm
 
-// Command wasm is the explorer for browsers: it gives the page a function lockproofExplore, which takes a request and
-// returns the response, both as JSON.
+// Command wasm is the explorer for browsers. It defines the function lockproofExplore for the page. The function takes
+// a request and returns the response, both as JSON.
 package main
 
 import (

@@ -9,12 +9,12 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// Finders are all available finders.
+// Finders contains the finders of all servers that can be used.
 var Finders = servers.Finders{
 	"redis": servers.Own["redis"], "consul": servers.Own["consul"], "mariadb": finds(sql.MariaDB), "postgres": finds(sql.Postgres),
 }
 
-// database is a database server, with the connection for measurements.
+// database is a database server, and the connection on which it is measured.
 type database struct {
 	*databases.Server
 	measured *databases.Measured

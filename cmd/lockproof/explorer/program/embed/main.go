@@ -1,5 +1,5 @@
-// Command embed builds the explorer for browsers into the folder that releases embed: see make explorer. It must run in the
-// clone's top folder.
+// Command embed builds the explorer for browsers into the folder that releases embed; `make explorer` runs it. It must
+// run in the top folder of a clone.
 package main
 
 import (
