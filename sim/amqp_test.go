@@ -1,4 +1,4 @@
 package sim_test
 
-// The backend of the locks that are tested here.
+// This import registers the AMQP backend, whose locks the tests simulate.
 import _ "github.com/lockproof/lockproof/sim/amqp"

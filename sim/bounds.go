@@ -10,32 +10,34 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Bounds is a configuration small enough to visit every execution: a workload, and the number of faults of each kind,
-// which may happen at any moment.
+// Bounds is a configuration that is small enough to visit every execution: the clients' operations, and the number of
+// faults of each kind. Faults may happen at any moment.
 //
-// Pauses need no bound: any client may be left unscheduled for an arbitrary time.
+// Pauses need no bound, since any client may be left unscheduled for an arbitrary time.
 type Bounds struct {
 	Target  *lock.Target
 	Options lock.Options
 	Locks   []scenario.Lock
 	Clients []scenario.Client
 	Faults  FaultBounds
-	// Before leads to the state in which executions begin. Violations on the way there do not count.
+	// Before has the actions that lead to the state in which executions begin. Violations during these actions do not
+	// count.
 	Before []scenario.Action
-	// Forever makes each client repeat its operations endlessly.
+	// Forever makes each client repeat its operations without end.
 	Forever bool
-	// Properties are the properties to judge. States omit the data that only other properties need.
+	// Properties is the set of properties to judge. States omit data that only other properties need.
 	Properties property.Set
-	// Own are users' own properties. They are evaluated in every state.
+	// Own are the user's custom properties. They are evaluated in every state.
 	Own own.List
-	// FailedAcquire says what a failed acquire promises.
+	// FailedAcquire says what a failed acquire means: weak or strong semantics.
 	FailedAcquire property.FailedAcquire
-	// Every adds two kinds of crashes that other actions cover: a crash with the reply in hand, and a crash that is
-	// noticed at once by a broker that may notice late. Executions are then as short as possible.
+	// Every adds two kinds of crashes that other actions already cover. In one, a client dies right after it has
+	// received a reply. In the other, the broker detects a crash at once, although it may detect crashes late. With
+	// them, shortest executions have as few steps as possible.
 	Every bool
 }
 
-// FaultBounds gives the number of faults of each kind that one execution may have.
+// FaultBounds has the largest number of faults of each kind in one execution. [AnyNumber] means no bound.
 type FaultBounds struct {
 	Crashes       int  // a client dies before a command, or after its effect
 	Drops         int  // the broker drops a connection
@@ -43,16 +45,16 @@ type FaultBounds struct {
 	Lost          int  // a reply never arrives
 	Restarts      int  // the broker restarts
 	Clocks        int  // a client's clock jumps, or runs fast or slow from then on
-	Lapses        int  // time passes until all leases have ended; for external clients only
-	Late          bool // the broker may notice a dead connection at any later moment
-	// CleanCrashes restricts crashes to the time between two commands.
+	Lapses        int  // time passes until all leases have ended; only for external clients
+	Late          bool // the broker may detect a dead connection late, at any moment
+	// CleanCrashes allows crashes only between two commands.
 	CleanCrashes bool
 }
 
-// AnyNumber as a number of faults means that their number is unbounded.
+// AnyNumber, as a number of faults, means no bound.
 const AnyNumber = -1
 
-// String lists the bounds that are not zero.
+// String lists the bounds that are not zero, as text.
 func (f FaultBounds) String() string {
 	out := ""
 	for _, k := range []struct {
@@ -78,12 +80,12 @@ func (f FaultBounds) String() string {
 	return out[2:]
 }
 
-// numbers are pointers to the numeric bounds.
+// numbers returns pointers to the bounds that are numbers, the one of clock faults last.
 func (f *FaultBounds) numbers() [6]*int {
 	return [...]*int{&f.Crashes, &f.Drops, &f.ChannelErrors, &f.Lost, &f.Restarts, &f.Clocks}
 }
 
-// Check reports invalid bounds.
+// Check returns an error that says which bound is invalid, or nil.
 func (b *Bounds) Check() error {
 	if err := b.Options.Check(); err != nil {
 		return err
@@ -116,7 +118,7 @@ func (b *Bounds) Check() error {
 	return nil
 }
 
-// Scenario converts the bounds to a scenario without faults and without a schedule.
+// Scenario converts the bounds to a scenario that has no faults and no schedule.
 func (b *Bounds) Scenario() scenario.Scenario {
 	return scenario.Scenario{
 		Target: b.Target.Name, Server: b.Target.Backend, Options: b.Options, Locks: b.Locks, Clients: b.Clients,

@@ -10,14 +10,14 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestBoundsCheck: a configuration that makes no sense is refused, in words that say what is wrong, and one
-// that just makes sense is not.
+// TestBoundsCheck: Check refuses invalid bounds with an error that names the problem, and accepts bounds that are just
+// valid.
 func TestBoundsCheck(t *testing.T) {
 	calls := func(n int) scenario.Client {
 		return scenario.Client{Ops: make([]scenario.Operation, n)}
 	}
 	for _, c := range []struct {
-		want   string // "" is nothing wrong
+		want   string // part of the expected error; "" means no error
 		change func(*sim.Bounds)
 	}{
 		{"", func(*sim.Bounds) {}},

@@ -8,21 +8,22 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Ready reports whether a client has something to do and is not paused.
+// Ready reports whether client c can take a step now: it has something to do, and is not paused.
 func (w *World) Ready(c uint8) bool {
 	return w.Links(c) != 0
 }
 
-// awake reports whether a client is alive and not paused.
+// awake reports whether client c is alive and not paused.
 func (w *World) awake(c uint8) bool {
 	cl := &w.clients[c-1]
 	return !cl.dead && cl.wake <= w.now
 }
 
-// operating reports whether a client can continue its operation, or begin the next.
+// operating reports whether client c can continue its operation, or begin its next one.
 func (w *World) operating(c uint8) bool { return w.Links(c)&1 != 0 }
 
-// Links is the set of a client's links that can go on now. Bit 0 is the current operation, or else the next one.
+// Links returns the set of a client's links that can take a step now. Link 0 (bit 0) is the current operation, or else
+// the next one.
 func (w *World) Links(c uint8) uint8 {
 	if !w.awake(c) {
 		return 0
@@ -39,8 +40,8 @@ func (w *World) Links(c uint8) uint8 {
 	return links
 }
 
-// upcoming is the index of a client's next operation that makes sense. any reports whether that operation makes sense
-// now. Operations that never will are skipped.
+// upcoming returns the index of a client's next operation that makes sense. any reports whether it makes sense now: a
+// release, for example, needs a hold. Operations that can never make sense are skipped.
 func (w *World) upcoming(c uint8) (at int, any bool) {
 	cl := &w.clients[c-1]
 	ops := w.scenario.Clients[c-1].Ops
@@ -52,7 +53,7 @@ func (w *World) upcoming(c uint8) (at int, any bool) {
 	return at, at < len(ops)
 }
 
-// unfinished reports whether a live client has an operation under way, or one to call now.
+// unfinished reports whether a live client has an operation under way, or can invoke one now.
 func (w *World) unfinished(c uint8) bool {
 	cl := &w.clients[c-1]
 	if cl.dead || cl.busy {
@@ -62,14 +63,14 @@ func (w *World) unfinished(c uint8) bool {
 	return any
 }
 
-// begin invokes the client's next operation, if none is under way.
+// begin invokes client c's next operation, unless an operation is under way.
 func (w *World) begin(c uint8) {
 	cl := &w.clients[c-1]
 	if cl.busy {
 		return
 	}
 	at, any := w.upcoming(c)
-	if !any { // its hold may have ended just now
+	if !any { // no operation makes sense now, for example because a hold has just ended
 		return
 	}
 	op := w.scenario.Clients[c-1].Ops[at]
@@ -91,7 +92,7 @@ func (w *World) begin(c uint8) {
 	w.complete(c)
 }
 
-// complete ends the client's operation if its machine has finished it.
+// complete ends the client's current operation if its machine has a result.
 func (w *World) complete(c uint8) {
 	cl := &w.clients[c-1]
 	if !cl.busy {
@@ -112,14 +113,15 @@ func (w *World) complete(c uint8) {
 	w.Monitor.End(c, r, w.cluster.Held(c), cl.conn != 0)
 }
 
-// step delivers the client's next command to the server, or hands the client the reply to a command that has waited
-// there. do says at which point, if any, the client or its connection fails. late: the server notices a crash later.
+// step sends the client's next command to the server and gives the client the reply. If an earlier command has waited
+// inside the server, step only gives the client the reply. do says at which point the client or its connection fails,
+// if any. late says that the server detects a crash later.
 func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 	w.begin(c)
 	switch {
 	case !w.clients[c-1].busy:
 		return
-	case w.Ways(c) > 0: // the operation begins with a random choice, before its first command
+	case w.Ways(c) > 0: // a random choice precedes the operation's first command
 		if do == scenario.CrashEffect || do == scenario.CrashReply {
 			w.crash(c, late)
 		}
@@ -129,9 +131,9 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 	if answered {
 		w.Monitor.Answered(c)
 	} else if x := w.deliver(c); w.sent(c, &x) && do == scenario.Step {
-		return // the command waits
+		return // the command waits inside the server
 	} else if x.Result == backend.Blocked && do == scenario.CrashReply {
-		do = scenario.CrashEffect // there is no reply yet, so the client cannot die with one
+		do = scenario.CrashEffect // there is no reply yet that the client could have received
 	}
 	switch do {
 	case scenario.CrashEffect:
@@ -153,7 +155,7 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 		}
 	}
 	if w.leases {
-		w.changed(w.lockOf(c), c) // it may have obtained what it waited for, or have learnt that it has nothing
+		w.changed(w.lockOf(c), c) // the client may have been granted its lock, or learnt that it holds nothing
 	}
 	if !w.cluster.Linked(c) {
 		w.abandon(c, late)
@@ -164,7 +166,7 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 	}
 }
 
-// sent notes a command of the current action, and reports whether the command waits inside the server.
+// sent records a command of the current action, and reports whether the command waits inside the server.
 func (w *World) sent(c uint8, x *backend.Exchange) (waits bool) {
 	w.record.exchange(w, x)
 	w.Seen.exchange(x)
@@ -177,7 +179,8 @@ func (w *World) sent(c uint8, x *backend.Exchange) (waits bool) {
 	return x.Result == backend.Blocked
 }
 
-// act is a step of a client's activity besides its operation. The step may change the client's belief.
+// act takes a step of a client's activity besides its operation (link > 0), such as a renewal. The step may change the
+// client's belief.
 func (w *World) act(c, link uint8) {
 	cl := &w.clients[c-1]
 	on := cl.conn
@@ -199,11 +202,11 @@ func (w *World) act(c, link uint8) {
 	if w.leases {
 		w.changed(w.lockOf(c), c) // the client may have given up its hold
 	}
-	w.complete(c) // the client's operation may have waited for this step
+	w.complete(c) // the client's operation may have been waiting for this step
 }
 
-// learned tells the monitor what a client believes to hold, after a step that may have ended a hold although no reply to
-// an operation said so.
+// learned tells the monitor which slot client c now believes it holds. It is called after a step that can end a hold
+// without a reply to an operation.
 func (w *World) learned(c uint8) {
 	held := w.cluster.Held(c)
 	if !w.clients[c-1].busy || w.leases && held == 0 {
@@ -213,7 +216,7 @@ func (w *World) learned(c uint8) {
 	}
 }
 
-// deliver delivers a client's next command to the server, and reports the effect to the monitor.
+// deliver sends a client's next command to the server, and reports its effect to the monitor.
 func (w *World) deliver(c uint8) backend.Exchange {
 	cl := &w.clients[c-1]
 	cl.sent++
@@ -229,7 +232,7 @@ func (w *World) deliver(c uint8) backend.Exchange {
 	return x
 }
 
-// arrive tells the monitor of a command that reached the server.
+// arrive reports a command that has reached the server to the monitor.
 func (w *World) arrive(c uint8, x *backend.Exchange) {
 	w.Monitor.Exchange(c, x)
 	if x.Ended {
@@ -237,13 +240,13 @@ func (w *World) arrive(c uint8, x *backend.Exchange) {
 		return
 	}
 	w.touch(c, x)
-	if w.units || w.leases { // waiting clients may continue
+	if w.units || w.leases { // the command may let waiting clients continue
 		w.allChanged(c)
 	}
 }
 
-// open gives the client a new session and closes the old one. If all clients share one session, the client starts
-// over on that session.
+// open gives the client a new session, and closes its old one. If all clients share one session, the client starts over
+// on that session.
 func (w *World) open(c uint8) {
 	cl := &w.clients[c-1]
 	sharing := w.cluster.Shared()
@@ -259,18 +262,18 @@ func (w *World) open(c uint8) {
 	}
 	cl.incarnation = w.next(c)
 	if cl.conn = w.cluster.Connect(); w.leases && cl.grant == cl.conn && !sharing {
-		cl.grant = 0 // the old session is gone, and with it the grant; its number may be reused
+		cl.grant = 0 // the grant ended with the old session, whose number may be reused
 	}
 	w.record.move(w, c)
 	if sharing {
 		w.shared = cl.conn
-		c = 1 // client 1 stands for all
+		c = 1 // client 1 owns the session that all share
 	}
 	w.own(cl.conn, c)
 }
 
-// next is the incarnation of a client after it reconnects. It does not change if all clients share a connection that
-// still exists.
+// next returns the client's incarnation (number of sessions so far) after it reconnects. The number does not change if
+// all clients share a connection that still exists.
 func (w *World) next(c uint8) int32 {
 	cl := &w.clients[c-1]
 	if cl.conn != 0 && cl.conn == w.shared {
@@ -279,15 +282,15 @@ func (w *World) next(c uint8) int32 {
 	return cl.incarnation + 1
 }
 
-// process is the process number that a client's incarnation has in the history.
+// process returns the number of the process that stands for a client's incarnation in the history.
 func (w *World) process(c uint8, incarnation int32) int32 {
 	if w.leases {
-		return int32(c) // a hold does not depend on a session
+		return int32(c) // one process for all sessions, since a hold does not depend on a session
 	}
 	return history.Process(int32(c), incarnation, len(w.clients))
 }
 
-// touch tells the monitor of a command on a lock's resource.
+// touch reports a command on a lock's resource to the monitor.
 func (w *World) touch(c uint8, x *backend.Exchange) {
 	if !x.Known {
 		return
@@ -308,7 +311,7 @@ func (w *World) touch(c uint8, x *backend.Exchange) {
 	w.changed(x.Lock, c)
 }
 
-// end notes that the server saw a session end: because of client by, or by itself (0).
+// end notes that a session has ended on the server. by is the client that ended it; 0 means that no client did.
 func (w *World) end(conn backend.Session, by uint8) {
 	w.cluster.End(conn)
 	for i := range w.clients {
@@ -325,14 +328,15 @@ func (w *World) end(conn backend.Session, by uint8) {
 	}
 }
 
-// gone notes that the server saw one of a client's connections end.
+// gone notes that one of a client's connections has ended on the server.
 func (w *World) gone(c uint8, process int32, granted, own bool) {
 	w.Monitor.Gone(c, granted, own)
 	w.record.world(history.Gone, process)
 	w.allChanged(0)
 }
 
-// abandon closes the rest of a connection that its client has given up. late: the server notices later.
+// abandon ends a connection that its client no longer uses. late says that the server detects this later; until then
+// the connection is half-open.
 func (w *World) abandon(c uint8, late bool) {
 	cl := &w.clients[c-1]
 	conn := cl.conn
@@ -348,7 +352,7 @@ func (w *World) abandon(c uint8, late bool) {
 	w.allChanged(0)
 }
 
-// crash kills a client. late: the server notices later.
+// crash kills client c. late says that the server detects the crash later.
 func (w *World) crash(c uint8, late bool) {
 	cl := &w.clients[c-1]
 	process := w.process(c, cl.incarnation)

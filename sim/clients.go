@@ -2,22 +2,22 @@ package sim
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// ClientState is the state of a client.
+// ClientState is the state of a client at one moment, as a user of the simulation sees it.
 type ClientState struct {
-	Op   lock.Op // the current operation; NoOp if none
-	Held uint8   // the slot that the client believes it holds; 0 is none
+	Op   lock.Op // current operation; NoOp if there is none
+	Held uint8   // slot that the client believes it holds; 0 means none
 	Dead bool
-	// Linked says that the client believes it has a session; Connected says that the server has one.
+	// Linked says that the client believes that it has a session. Connected says that the server has one.
 	Linked, Connected bool
-	// Phase is the client's current activity in the backend's words; "" if the backend names none.
+	// Phase names the client's current activity in the terms of the backend; "" if the backend has no name for it.
 	Phase string
-	Left  int // operations not yet called
+	Left  int // number of operations that the client has not yet invoked
 }
 
-// phased is a cluster that names a client's current activity.
+// phased is a cluster that has a name for a client's current activity.
 type phased interface{ Phase(c uint8) string }
 
-// Client is the state of a client.
+// Client returns the state of client c.
 func (w *World) Client(c uint8) ClientState {
 	cl := &w.clients[c-1]
 	s := ClientState{

@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Clocks are the clocks of an execution's clients, in milliseconds. Each shows the servers' time until a fault
-// changes it: the clock jumps, or runs fast or slow from then on.
+// Clocks has the clocks of an execution's clients, in milliseconds. Each clock shows the servers' time until a fault
+// changes it. A fault lets the clock jump, or run fast or slow from then on.
 type Clocks struct {
 	now    int64 // the servers' time
 	back   int64 // the largest amount by which clock faults may still set a clock back
@@ -18,19 +18,20 @@ type Clocks struct {
 
 // clock is the clock of one client.
 type clock struct {
-	ahead int64 // difference to the servers' time
-	rate  int32 // deviation of its speed in thousandths; positive is fast
-	part  int32 // thousandths of a millisecond in addition to ahead, 0 to 999
+	ahead int64 // the clock's time minus the servers' time
+	rate  int32 // deviation of the clock's speed in thousandths; positive means fast
+	part  int32 // thousandths of a millisecond to add to ahead, 0 to 999
 }
 
-// Now is the time that a client's clock shows.
+// Now returns the time that client c's clock shows.
 func (k *Clocks) Now(c uint8) int64 { return k.now + k.clocks[c-1].ahead }
 
-// Back is the largest amount by which clocks may still be set back. A state need not keep earlier moments.
+// Back returns the largest amount by which faults may still set a clock back. A state need not store moments that are
+// further in the past.
 func (k *Clocks) Back() int64 { return k.back }
 
-// In is the number of milliseconds of the servers' time until client c's clock shows the time at: 0 if it already
-// does, and [Never] if the clock stands still.
+// In returns after how many milliseconds of the servers' time client c's clock shows the time at. It returns 0 if the
+// clock already does, and [Never] if the clock stands still.
 func (k *Clocks) In(c uint8, at int64) int64 {
 	left, cl := at-k.Now(c), &k.clocks[c-1]
 	if left <= 0 || cl.rate == 0 {
@@ -43,10 +44,10 @@ func (k *Clocks) In(c uint8, at int64) int64 {
 	return (left*1000 - int64(cl.part) + speed - 1) / speed
 }
 
-// Never is a time that does not come.
+// Never stands for a time that is never reached.
 const Never = math.MaxInt32
 
-// pass advances the servers' time by ms.
+// pass lets ms milliseconds of the servers' time pass on the clocks of all clients.
 func (k *Clocks) pass(ms int64, clients int) {
 	k.now += ms
 	for i := range k.clocks[:clients] {
@@ -77,8 +78,8 @@ func (k *Clocks) disturb(a scenario.Action) {
 	}
 }
 
-// code writes or reads the clock of client n. The offset is part of a state only if clocks are compared, since the
-// offset of a drifting clock differs at every moment.
+// code writes or reads the clock of client n. It includes the offset only if different clocks are compared: the offset
+// of a drifting clock is different at every moment.
 func (k *Clocks) code(c *codec.Coder, n uint8, compared bool) {
 	cl := &k.clocks[n-1]
 	if c.Reading() {
@@ -95,7 +96,7 @@ func (k *Clocks) code(c *codec.Coder, n uint8, compared bool) {
 	}
 }
 
-// zigzag encodes small numbers of either sign as small unsigned numbers.
+// zigzag encodes a small positive or negative number as a small unsigned number.
 func zigzag(n int64) uint64 { return uint64(n<<1) ^ uint64(n>>63) }
 
 func unzigzag(n uint64) int64 { return int64(n>>1) ^ -int64(n&1) }

@@ -2,9 +2,9 @@ package sim
 
 import "math/bits"
 
-// coin generates bits with Bob Jenkins's small 64-bit generator (burtleburtle.net/bob/rand/smallprng.html). rapid
-// uses the same generator, so a seed gives the scenarios that rapid would draw; a test compares them. Programs do not
-// link rapid, since it registers flags and reads the environment.
+// coin generates random bits with Bob Jenkins's small 64-bit generator (burtleburtle.net/bob/rand/smallprng.html). The
+// testing library rapid uses the same generator, so a seed gives the scenarios that rapid would draw; a test compares
+// them. The program does not link rapid, since rapid registers flags and reads the environment.
 type coin struct{ a, b, c, d uint64 }
 
 func newCoin(seed uint64) coin {
@@ -24,10 +24,10 @@ func (x *coin) next() uint64 {
 	return x.d
 }
 
-// Flip is the next bit.
+// Flip returns the next random bit.
 func (x *coin) Flip() bool { return x.next()&1 == 1 }
 
-// bits is a number made of n flips.
+// bits returns a number of n bits, from n flips.
 func (x *coin) bits(n int) (v int) {
 	c := *x
 	for range n {

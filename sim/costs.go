@@ -5,8 +5,8 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// count adds up the costs of client c's operation. It skips an operation during which a fault broke the connection or
-// channel, since the operation would include the cost of the repair.
+// count adds the cost of client c's operation to w.Costs. It skips operations that a fault has interrupted, that had to
+// reconnect, or that timed out: their cost would include that of the repair.
 func (w *World) count(c uint8, op lock.Op, r lock.Result) {
 	cost, lost, broken := w.Monitor.Spent(c)
 	if w.Costs == nil || broken || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut || cost.Connections > 0 {

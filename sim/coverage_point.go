@@ -6,11 +6,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// CoveragePoint is something that must happen in some of a run's executions. If it never happens, the run proves less
-// than it seems to.
+// CoveragePoint is an event, such as a crash, that must happen in at least one of a run's executions. If it never
+// happens, the run tests less than it seems to.
 type CoveragePoint uint8
 
-// The coverage points.
+// These are the events that some execution of a run should meet.
 const (
 	SawCrash CoveragePoint = iota
 	SawLateDetection
@@ -38,10 +38,10 @@ var coveragePointNames = [CoveragePoints]string{
 	"acquire: withdrawn", "verify: removed", "verify: disconnected", "administration: busy", "random option", "two locks",
 }
 
-// String is the coverage point in words.
+// String returns the name of the coverage point, as text.
 func (s CoveragePoint) String() string { return coveragePointNames[s] }
 
-// offBroker has the wording of coverage points whose usual name only fits a broker, for other servers.
+// offBroker has names of coverage points for servers that are not brokers, where the usual name fits only a broker.
 var offBroker = map[CoveragePoint]string{
 	SawDrop: "connection dropped by the server", SawChannelError: "abort", SawRestart: "server restart", SawLostRace: "lost race",
 }
@@ -62,8 +62,9 @@ func (s CoveragePoint) Of(w lock.Words, k lock.Kind) string {
 	return s.String()
 }
 
-// Happens reports whether the point can happen to an external lock of kind k on a server with the words w. Only a
-// broker closes channels, a mutex has no administration, and a client does not tell why it was refused.
+// Happens reports whether the point can happen with an external lock of kind k on a server with the words w. For
+// example, only a broker closes channels, a mutex is not administered, and an external client does not say why it was
+// refused.
 func (s CoveragePoint) Happens(w lock.Words, k lock.Kind) bool {
 	switch s {
 	case SawChannelError, SawLostRace, SawGaveUp, SawWithdrawn, SawRemoved, SawDisconnected:
@@ -74,7 +75,7 @@ func (s CoveragePoint) Happens(w lock.Words, k lock.Kind) bool {
 	return true
 }
 
-// Faulty reports whether the point is a fault, or happens only after a fault.
+// Faulty reports whether the point is a fault, or can happen only after a fault.
 func (s CoveragePoint) Faulty() bool { return s <= SawRestart || s == SawDisconnected }
 
 // Seen is a set of coverage points.
@@ -128,7 +129,7 @@ func (s *Seen) result(op lock.Op, r lock.Result) {
 	}
 }
 
-// Covered are the coverage points of an execution, of simulated or external clients.
+// Covered returns the coverage points of the execution t, whose clients may be simulated or external.
 func Covered(t *scenario.Trace) (seen Seen) {
 	if len(t.Scenario.Locks) > 1 {
 		seen.add(SawTwoLocks)

@@ -7,7 +7,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// A coverage point is named in its server's words: those of RabbitMQ are for brokers alone.
+// TestCoveragePointOf: a coverage point has the name that fits its server. Names with RabbitMQ's terms are only for
+// brokers.
 func TestCoveragePointOf(t *testing.T) {
 	for name, want := range map[string]string{"semaphore": "RESOURCE_LOCKED", "token-semaphore": "RESOURCE_LOCKED", "consul-semaphore": "lost race", "mariadb-slots": "lost race"} {
 		target := lock.TargetNamed(name)

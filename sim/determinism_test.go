@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestDeterminism: every seed twice, in a fresh world and in one that has run others before, gives the
-// same trace, byte for byte as well.
+// TestDeterminism: each scenario gives the same trace and the same diagram in a fresh runner and in one that has run
+// others before.
 func TestDeterminism(t *testing.T) {
 	for _, target := range amqplock.References {
 		source := sim.NewSource(sim.Space{Target: target}, 11)
@@ -32,7 +32,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestReplay: the actions of a trace, carried out as they are, give the same steps and history.
+// TestReplay: replaying the actions of a trace gives the same steps and the same history.
 func TestReplay(t *testing.T) {
 	target := amqplock.References[0]
 	source := sim.NewSource(sim.Space{Target: target}, 12)
@@ -48,8 +48,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestEverythingHappens: in a modest number of scenarios everything that can happen does, so that no
-// fault and no outcome is there in name only.
+// TestEverythingHappens: 3,000 scenarios meet every coverage point and put every property to the test.
 func TestEverythingHappens(t *testing.T) {
 	target := amqplock.References[0]
 	source := sim.NewSource(sim.Space{Target: target}, 13)
@@ -67,14 +66,14 @@ func TestEverythingHappens(t *testing.T) {
 			t.Errorf("never: %s", k)
 		}
 	}
-	for p := range property.NoCrash { // what is simulated does not panic, and has no leases
+	for p := range property.NoCrash { // later properties concern panics and leases, which are absent here
 		if p != property.Linearizable && !exercised.Has(p) {
 			t.Errorf("never put to the test: %s", p)
 		}
 	}
 }
 
-// TestPCT: the client of the highest priority runs until its priority drops, and then the next.
+// TestPCT: the client with the highest priority runs until its priority drops, and then the client with the next one.
 func TestPCT(t *testing.T) {
 	s := scenario.Scenario{
 		Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 3}},

@@ -7,11 +7,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// External is the i-th scenario for external clients. Scenarios alternate between strategies, unless the space fixes
-// them. Half of the scenarios ask for things that the reference locks do not offer: see [draw.beyond]. Every fourth
-// is cut off early, so that the audit finds a client that holds the lock or is acquiring it. The runner leaves out
-// what a target cannot do. traits are those of the external lock. If its callers state limits, they agree in every
-// other scenario.
+// External returns the i-th scenario for external clients, whose lock has the given traits. It adds situations to a
+// drawn scenario. Half of the scenarios ask for things that the reference locks do not offer, see [draw.beyond]. A
+// quarter are cut off early, so that the audit meets a client that holds the lock or is acquiring it. If callers state
+// limits, all state the same limit in half of the scenarios. Scenarios alternate between strategies, unless the space
+// fixes them. The runner leaves out what the lock cannot do.
 func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 	const golden, other, third, fourth, fifth, sixth, seventh, eighth, ninth = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7, 0xABC98388FB8FAC03, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3, 0x589965CC75374CC3, 0x1D8E4E27C47D124F, 0xEB44ACCAB455D165
 	space := s.space
@@ -61,10 +61,10 @@ func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 	return sc
 }
 
-// PastLease is an idle time, in seconds, that is longer than the lease duration that clients are given.
+// PastLease is an idle time in seconds that is longer than the lease time given to clients.
 const PastLease = 40
 
-// nearLease is an idle time, in seconds, that is a little shorter than a lease: renewals are due within it.
+// nearLease is an idle time in seconds that is a little shorter than a lease, so that a renewal is due within it.
 const nearLease = 25
 
 // lapse draws an idle time past the end of a lease, or close to it.
@@ -72,8 +72,8 @@ func (d draw) lapse() uint32 {
 	return []uint32{PastLease, nearLease}[d.Bits(1)]
 }
 
-// lapses lets leases end, or nearly end, in the middle of most executions. This may happen between any two commands,
-// even of one operation.
+// lapses adds idle times, so that in most executions leases end or nearly end. An idle time can fall between any two
+// commands, even of one operation.
 func (d draw) lapses(s *scenario.Scenario) {
 	if d.target.Kind == lock.Mutex && d.shape.Clients == nil && d.shape.Rounds == nil && s.Schedule.Strategy == scenario.Random && d.Bits(1) == 0 {
 		d.overtaken(s)
@@ -84,9 +84,9 @@ func (d draw) lapses(s *scenario.Scenario) {
 	}
 }
 
-// overtaken lets a lease end, or nearly end, once and early in an execution. The clients mostly acquire and release,
-// and half of the time they verify too. One of them may be about to release or verify when its lease ends, and others
-// then acquire the lock first.
+// overtaken replaces the workload, and lets a lease end, or nearly end, once and early. The clients mostly acquire and
+// release; half of the time they verify, too. A lease may thus end when its holder is about to release or verify, and
+// another client may acquire the lock first.
 func (d draw) overtaken(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	s.Clients = []scenario.Client{{Ops: calls(a, r, a, r)}, {Ops: calls(a, a, r, a)}, {Ops: calls(a, a, a)}}
@@ -97,20 +97,21 @@ func (d draw) overtaken(s *scenario.Scenario) {
 	}
 }
 
-// mostBeforeLapse is the largest number of steps before a lease ends. An operation takes a few steps.
+// mostBeforeLapse is the largest number of steps before an idle time that lets a lease end. An operation takes a few
+// steps.
 const mostBeforeLapse = 16
 
-// fewScenarios is the number of scenarios at the beginning of a seed that have few slots. In the audit each slot
-// needs one more client, and a process is slow to start.
+// fewScenarios is the number of scenarios, at the beginning of a seed, that never have many slots. The audit needs one
+// more client for each slot, and starting a client's process is slow.
 const fewScenarios = 100
 
-// many gives a semaphore so many slots that slot numbers have two digits. Half of the time it adds a second semaphore
-// whose name ends in a digit: a careless library confuses slot 11 of jobs with slot 1 of jobs1.
+// many gives a semaphore so many slots that some slot numbers have two digits. Half of the time it adds a second
+// semaphore whose name ends in a digit. A careless library then confuses slot 11 of jobs with slot 1 of jobs1.
 func (d draw) many(s *scenario.Scenario) {
 	if d.target.Kind != lock.Semaphore || d.shape.Slots != nil || d.shape.Start != 0 {
 		return
 	}
-	s.Locks[0].Slots = uint8(9 + min(2, d.Bits(2))) // at most [monitor.Slots]
+	s.Locks[0].Slots = uint8(9 + min(2, d.Bits(2))) // 9 to 11, which is [monitor.Slots]
 	if d.Bits(1) == 1 && d.shape.Clients == nil {
 		pair := lookalikes[len(lookalikes)-1]
 		s.Locks = append(s.Locks[:1], scenario.Lock{Name: pair[1], Slots: 1})
@@ -118,11 +119,11 @@ func (d draw) many(s *scenario.Scenario) {
 	}
 }
 
-// mostCutOff is the number of lengths that a scenario which is cut off can have: 3 to 63 steps.
+// mostCutOff is the number of possible lengths of a scenario that is cut off: 3 to 63 steps.
 const mostCutOff = 61
 
-// alike gives two locks names that careless libraries confuse. If there was one lock, it adds the second, and some of
-// the clients use that one.
+// alike renames the two locks to names that careless libraries confuse. If there is only one lock, it may add the
+// second, and let some clients use that one.
 func (d draw) alike(s *scenario.Scenario) {
 	if d.shape.Clients != nil || d.shape.Start != 0 {
 		return
@@ -145,7 +146,8 @@ func (d draw) alike(s *scenario.Scenario) {
 	}
 }
 
-// often makes a client acquire and release many times without faults, so that leftovers of each round accumulate.
+// often makes one client acquire and release many times without faults, so that anything that each round leaves behind
+// accumulates.
 func (d draw) often(s *scenario.Scenario) {
 	c := &s.Clients[d.below(min(2, len(s.Clients)))]
 	c.Ops, s.Faults = nil, nil
@@ -154,28 +156,28 @@ func (d draw) often(s *scenario.Scenario) {
 	}
 }
 
-// turns makes choices in rotation instead of by chance, so that a few scenarios cover all combinations.
+// turns makes choices in rotation instead of at random, so that a few scenarios cover all combinations.
 type turns struct{ left uint64 }
 
-// turns are the choices of the i-th scenario. Each seed begins at another place in the rotation.
+// turns returns the choices for the i-th scenario. Each seed begins at another place in the rotation.
 func (s *Source) turns(i int) *turns {
 	coin := newCoin(s.seed)
 	return &turns{coin.next()>>32 + uint64(i)}
 }
 
-// take is the next choice, from 0 to n-1. Its first call gives another choice in each consecutive scenario. Each
-// further call gives another one once the calls before it have gone through all of theirs.
+// take returns the next choice, from 0 to n-1. The first choice changes with every scenario. Each further choice
+// changes once the choices before it have gone through all their values, like the digits of a counter.
 func (t *turns) take(n uint64) int {
 	choice := t.left % n
 	t.left /= n
 	return int(choice)
 }
 
-// narrow adds a situation that is rare by chance: a late reply, a semaphore with one slot for which all clients wait,
-// or a loss in the middle of an operation.
+// narrow adds a situation that rarely occurs at random: a late reply, a semaphore with one slot for which all clients
+// wait, or a fault in the middle of an operation.
 func (d draw) narrow(s *scenario.Scenario, t *turns) {
 	kind := d.target.Kind
-	t.left += t.left / narrows // strategies alternate as well, and each situation must meet each strategy
+	t.left += t.left / narrows // shifts the rotation, so that each situation meets each strategy, which also alternate
 	switch how := t.take(narrows); {
 	case how == 0:
 		d.late(s, t)
@@ -204,13 +206,14 @@ func (d draw) narrow(s *scenario.Scenario, t *turns) {
 	}
 }
 
-// stall is a fault that delays a reply.
+// stall returns a fault that delays a reply to a random client.
 func (d draw) stall(s *scenario.Scenario) scenario.Fault {
 	return scenario.Fault{Do: scenario.Stall, Client: uint8(1 + d.below(len(s.Clients))), At: uint16(1 + d.Bits(4)), Delay: uint16(1 + d.Bits(4))}
 }
 
-// late adds a late reply. Half of the time the reply is to one of the first changes by a client that asks for nothing
-// more if it does not get the lock. The client must give back what the late command has acquired after all.
+// late adds a late reply. Half of the time it delays the reply to one of a client's first commands that change
+// something, and the client's operations end with its acquire. If such a client gives up, it must return what its late
+// command acquires.
 func (d draw) late(s *scenario.Scenario, t *turns) {
 	const a, r = lock.Acquire, lock.Release
 	f := d.stall(s)
@@ -221,11 +224,11 @@ func (d draw) late(s *scenario.Scenario, t *turns) {
 	s.Faults = append(s.Faults, f)
 }
 
-// narrows is the number of choices that narrow has. For a mutex some of them leave the scenario unchanged.
+// narrows is the number of situations among which narrow chooses. For a mutex, some of them change nothing.
 const narrows = 8
 
-// interrupted makes one of two clients lose a connection, a channel or a reply, or crash, after a command that may
-// change the broker's state. Other clients want the lock, and may wait for it.
+// interrupted lets one of the first two clients crash or lose a connection, a channel or a reply, after a command that
+// may change the broker's state. Some acquires may wait for the lock.
 func (d draw) interrupted(s *scenario.Scenario, t *turns) {
 	who := uint8(1 + d.below(min(2, len(s.Clients))))
 	if d.Bits(1) == 1 {
@@ -234,8 +237,8 @@ func (d draw) interrupted(s *scenario.Scenario, t *turns) {
 	s.Faults, s.Deeper = append(s.Faults[:0], d.disturbance(who, t)), scenario.EveryChange
 }
 
-// halfway makes an administrator lose something in the middle of its operation, or restarts the broker then or soon
-// after. Other clients acquire and count the slots that exist then.
+// halfway lets an administrator crash or lose a connection, a channel or a reply in the middle of its operation. Or it
+// restarts the broker during or soon after the operation. Other clients then acquire and count slots.
 func (d draw) halfway(s *scenario.Scenario, t *turns) {
 	const a, c = lock.Acquire, lock.Count
 	if !d.offers(c) {
@@ -253,7 +256,7 @@ func (d draw) halfway(s *scenario.Scenario, t *turns) {
 		s.Clients[1].Ops = append([]scenario.Operation{all}, s.Clients[1].Ops...)
 	}
 	f := d.disturbance(1, t)
-	if d.Bits(2) == 0 { // the change may not last
+	if d.Bits(2) == 0 { // tests whether the change survives a restart
 		f = scenario.Fault{Do: scenario.Restart, At: uint16(2 + d.Bits(4))}
 	}
 	s.Faults, s.Deeper = []scenario.Fault{f}, scenario.EveryChange
@@ -262,7 +265,8 @@ func (d draw) halfway(s *scenario.Scenario, t *turns) {
 	}
 }
 
-// abandoned makes a client die while it holds the lock, or shortly before or after. Other clients want the lock.
+// abandoned lets a client die while it holds the lock, or shortly before or after. The other clients acquire the lock,
+// too.
 func (d draw) abandoned(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	who := d.below(len(s.Clients))
@@ -277,8 +281,8 @@ func (d draw) abandoned(s *scenario.Scenario) {
 	s.Faults = []scenario.Fault{{Do: scenario.CrashBefore, Client: uint8(1 + who), At: uint16(3 + d.Bits(3)), Delay: uint16(d.Bits(2))}}
 }
 
-// reshaped removes a slot just after a lower one has become free, which may leave a hole. Or it makes two clients
-// create the lock at once, one in the middle of the other's operation.
+// reshaped removes a slot just after a lower slot has become free, which may leave a hole among the slots. Or it lets
+// two clients create the lock at once, one in the middle of the other's operation.
 func (d draw) reshaped(s *scenario.Scenario) {
 	const a, v, r, c = lock.Acquire, lock.Verify, lock.Release, lock.Count
 	s.Faults = nil
@@ -294,20 +298,21 @@ func (d draw) reshaped(s *scenario.Scenario) {
 	s.Schedule.Priorities, s.Schedule.Changes = []uint8{1, 2, 3}, []uint16{uint16(1 + d.Bits(3))}
 }
 
-// crowded makes all clients compete for the only slot of a semaphore; most of them wait for it.
+// crowded lets all clients compete for the only slot of a semaphore. About half of the acquires wait.
 func (d draw) crowded(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	s.Locks[0].Slots, s.Faults = 1, nil
 	s.Clients = []scenario.Client{{Ops: calls(a, v, r, a, r)}, {Ops: calls(a, r, a, v, r)}, {Ops: calls(a, r, a)}}
 	d.waiting(s)
-	if d.Bits(1) == 1 { // just when a client is granted it
+	if d.Bits(1) == 1 { // an acquire times out just when it is granted
 		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Advance, At: uint16(1 + d.Bits(4)), Late: true})
 	}
 	d.queue(s)
 }
 
-// disturbed has two administrators and a client that uses the lock. One administrator loses a connection, a channel
-// or a reply, or crashes, after any of its commands or between two of those that change several slots.
+// disturbed has two administrators, and a client that uses the lock. One administrator suffers fault f: it crashes or
+// loses a connection, a channel or a reply. This happens after any of its commands, or between two commands that each
+// change a slot.
 func (d draw) disturbed(s *scenario.Scenario, f scenario.Fault) {
 	s.Locks[0].Slots = uint8(1 + d.Bits(1))
 	s.Clients = []scenario.Client{{Ops: calls(lock.Acquire, lock.Verify, lock.Release)}}
@@ -327,23 +332,23 @@ func (d draw) disturbed(s *scenario.Scenario, f scenario.Fault) {
 			f.At += uint16(d.Bits(3))
 		}
 	}
-	f.Yields = true // the other administrator goes on at that moment
+	f.Yields = true // after the fault the other administrator acts first
 	s.Faults = []scenario.Fault{f}
 	if s.Schedule.Strategy == scenario.PCT {
 		s.Schedule.Priorities, s.Schedule.Changes = []uint8{f.Client, 5 - f.Client, 1}, nil
 	}
 }
 
-// resizing draws an operation that adds or removes n slots.
+// resizing returns one operation that adds or removes n slots; which one is drawn.
 func (d draw) resizing(n uint8) []scenario.Operation {
 	return []scenario.Operation{{Op: []lock.Op{lock.Add, lock.Remove}[d.Bits(1)], Arg: n}}
 }
 
-// disturbance makes a client lose something near one of its first changes; combinations rotate. It crashes or loses
-// the reply at that change, or it loses its connection or channel before the next change.
+// disturbance returns a fault of a client near one of its first commands that change something. A crash or a lost reply
+// comes at that command; a lost connection or channel comes before the next such command. The combinations rotate.
 func (d draw) disturbance(who uint8, t *turns) scenario.Fault {
 	f := scenario.Fault{Do: disturbances[t.take(uint64(len(disturbances)))], Client: who, At: uint16(1 + t.take(mostChanges))}
-	if f.Do == scenario.Drop { // with several connections: all, the last used, or another
+	if f.Do == scenario.Drop { // of several connections, lose all, the last used one, or another one
 		f.Delay = uint16(min(2, d.below(4)))
 	}
 	if f.Do == scenario.Drop || f.Do == scenario.ChannelError {
@@ -354,10 +359,10 @@ func (d draw) disturbance(who uint8, t *turns) scenario.Fault {
 
 var disturbances = [...]scenario.ActionKind{scenario.Drop, scenario.Lose, scenario.CrashEffect, scenario.ChannelError, scenario.Lose}
 
-// mostChanges is the number of a client's first changes after which it may lose something.
+// mostChanges limits disturbance to faults near a client's first 6 commands that change something.
 const mostChanges = 6
 
-// remade destroys a persistent mutex and creates it again. A client loses something meanwhile, and others use the
+// remade lets a client destroy a persistent mutex and create it again, with a fault in between. Other clients use the
 // mutex.
 func (d draw) remade(s *scenario.Scenario, t *turns) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
@@ -369,7 +374,7 @@ func (d draw) remade(s *scenario.Scenario, t *turns) {
 	d.queue(s)
 }
 
-// queue draws the clients' priorities, if the schedule uses priorities.
+// queue draws new priorities for the clients, if the schedule uses priorities (PCT).
 func (d draw) queue(s *scenario.Scenario) {
 	if s.Schedule.Strategy != scenario.PCT {
 		return
@@ -380,12 +385,12 @@ func (d draw) queue(s *scenario.Scenario) {
 	}
 }
 
-// oftenRounds is the number of rounds in often.
+// oftenRounds is the number of rounds that often gives to its client.
 const oftenRounds = 8
 
-// limits makes acquires state how many clients may hold the lock. Either all clients state the same number, which is
-// at most the number of slots; or each client or each call states another one; or one client states less than the
-// others. Administrators state nothing.
+// limits makes each acquire state how many clients may hold the lock. Half of the time all acquires state the same
+// number, at most the number of slots. Otherwise each client or each call states its own number, or one client states a
+// smaller number than the others. Administrators state none.
 func (d draw) limits(s *scenario.Scenario) {
 	agreed := d.Bits(1) == 1
 	differs, modest := false, false
@@ -417,8 +422,8 @@ func (d draw) limits(s *scenario.Scenario) {
 	}
 }
 
-// beyond adds situations that the reference locks do not offer: processes with two locks, releases without a hold,
-// long idle times, acquires that wait, losses during a hold, and counts long after the last change.
+// beyond adds situations that the reference locks do not offer: processes that use two locks, releases without a hold,
+// long idle times, acquires that wait, faults during a hold, and counts long after the last change of the slots.
 func (d draw) beyond(s *scenario.Scenario) {
 	if d.Bits(1) == 1 && d.shape.Clients == nil && d.shape.Start == 0 {
 		d.pairs(s)
@@ -446,8 +451,8 @@ func (d draw) beyond(s *scenario.Scenario) {
 	d.critical(s)
 }
 
-// critical adds faults at critical moments. A waiting acquire times out just when it is granted. Or a client loses its
-// connection or channel just before its release or verify, once others have had the lock.
+// critical adds a fault at a critical moment. A waiting acquire may time out just when it is granted. Or a client loses
+// its connection or channel just before its release or verify, after others have had the lock.
 func (d draw) critical(s *scenario.Scenario) {
 	waits := func(c scenario.Client) bool {
 		return slices.Contains(c.Ops, scenario.Operation{Op: lock.Acquire, Arg: scenario.Waiting})
@@ -469,14 +474,14 @@ func (d draw) critical(s *scenario.Scenario) {
 		}
 	}
 	do := []scenario.ActionKind{scenario.ChannelError, scenario.Drop}[d.Bits(1)]
-	if d.Bits(1) == 1 { // before a verify, else before a release
+	if d.Bits(1) == 1 { // before a verify instead of before a release
 		do = scenario.Arrive
 	}
 	s.Faults = append(s.Faults, scenario.Fault{Do: do, Client: uint8(1 + who), At: 1, Late: true})
 }
 
-// resized makes an administrator undo its own operation, and repeat it. A client that remembers what it has created
-// may not check that it still exists.
+// resized makes an administrator undo its own operation and then repeat it. A client that remembers what it has created
+// may fail to check that it still exists.
 func (d draw) resized(s *scenario.Scenario) {
 	if d.Bits(2) != 0 || d.shape.Rounds != nil {
 		return
@@ -496,11 +501,11 @@ func (d draw) resized(s *scenario.Scenario) {
 	}
 }
 
-// offers reports whether the target has an operation.
+// offers reports whether the target offers operation op.
 func (d draw) offers(op lock.Op) bool { return slices.Contains(d.target.Operations(), op) }
 
-// lostHold makes a client lose its lock's connection or channel, or another one. It verifies after the loss, while
-// others use the lock.
+// lostHold lets a client lose the connection or channel of its lock, or another one. The client verifies after the
+// loss, while others use the lock.
 func (d draw) lostHold(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	who := d.below(len(s.Clients))
@@ -522,8 +527,8 @@ func (d draw) lostHold(s *scenario.Scenario) {
 	}
 }
 
-// succeeded lets others use and keep the lock as soon as a client has lost it. A client that mistakes their hold for
-// its own says so when it continues.
+// succeeded lets other clients acquire and keep the lock as soon as client who has lost it. If the client mistakes
+// another's hold for its own, its next operation shows it.
 func (d draw) succeeded(s *scenario.Scenario, who int, at uint16) {
 	for i := range s.Clients {
 		if ops := s.Clients[i].Ops; i != who && ops[len(ops)-1].Op == lock.Release {
@@ -536,7 +541,7 @@ func (d draw) succeeded(s *scenario.Scenario, who int, at uint16) {
 	s.Schedule.Changes = []uint16{at + 1 + uint16(d.Bits(1))}
 }
 
-// calls makes operations without arguments.
+// calls returns one operation without an argument for each op in all.
 func calls(all ...lock.Op) (ops []scenario.Operation) {
 	for _, op := range all {
 		ops = append(ops, scenario.Operation{Op: op})
@@ -544,14 +549,14 @@ func calls(all ...lock.Op) (ops []scenario.Operation) {
 	return ops
 }
 
-// recount makes a client count the slots after a long idle time, or two clients before and after their other
-// operations. Others change the slots meanwhile.
+// recount adds counts of the slots: at the end, if there is a long idle time; or at the beginning and at the end, if an
+// administrator may change the slots in between.
 func (d draw) recount(s *scenario.Scenario) {
 	if !d.offers(lock.Count) {
 		return
 	}
 	count := scenario.Operation{Op: lock.Count}
-	last := func() { // whoever still holds something may lose it, where a count can end the channel
+	last := func() { // only clients that hold nothing at the end: a count may close the channel and end a hold
 		if c := &s.Clients[d.below(len(s.Clients))]; !holdsAtLast(c.Ops) {
 			c.Ops = append(c.Ops, count)
 		}
@@ -570,7 +575,7 @@ func (d draw) recount(s *scenario.Scenario) {
 	}
 }
 
-// holdsAtLast reports whether a client may still hold something after the operations.
+// holdsAtLast reports whether a client may still hold something after all of the operations.
 func holdsAtLast(ops []scenario.Operation) (held bool) {
 	for _, o := range ops {
 		held = o.Op == lock.Acquire || held && o.Op != lock.Release
@@ -578,7 +583,8 @@ func holdsAtLast(ops []scenario.Operation) (held bool) {
 	return held
 }
 
-// waiting makes some acquires wait for the lock, up to a timeout.
+// waiting makes about half of the acquires wait for the lock, up to a timeout. It adds up to three faults that let time
+// pass.
 func (d draw) waiting(s *scenario.Scenario) {
 	for i := range s.Clients {
 		for j := range s.Clients[i].Ops {
@@ -587,17 +593,18 @@ func (d draw) waiting(s *scenario.Scenario) {
 			}
 		}
 	}
-	for range d.Bits(2) { // their timeout passes
+	for range d.Bits(2) { // lets the timeouts of the acquires expire
 		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Advance, At: uint16(1 + d.below(d.spread(s)))})
 	}
 }
 
-// idleSeconds are idle times that exceed, in this order, usual expiries of queues and messages, RabbitMQ's
-// consumer_timeout, and a week.
+// idleSeconds has idle times that are longer than usual expiries of queues and messages (90 seconds), RabbitMQ's
+// consumer_timeout of 30 minutes (31 minutes, twice as likely), and a week (8 days).
 var idleSeconds = []uint32{90, 31 * 60, 31 * 60, 8 * 24 * 60 * 60}
 
-// needless adds releases without a hold, which must change nothing: before any acquire, a second time, and after a
-// verify, which may have said no. If the client does hold the lock, they are ordinary releases.
+// needless adds releases that must change nothing if the client holds nothing: before its first acquire, after another
+// release, or after a verify, which may have found no hold. If the client does hold the lock, such a release is an
+// ordinary one.
 func (d draw) needless(ops []scenario.Operation) []scenario.Operation {
 	again := scenario.Operation{Op: lock.Release, Arg: scenario.Anyway}
 	if !slices.ContainsFunc(ops, func(o scenario.Operation) bool { return o.Op == lock.Acquire }) {
@@ -617,8 +624,8 @@ func (d draw) needless(ops []scenario.Operation) []scenario.Operation {
 	return out
 }
 
-// crossed makes a process lose its hold of one lock, acquire another lock, and release the first. Others want the
-// second. The process may confuse the two locks.
+// crossed lets a process lose its hold of one lock, acquire another lock, and release the first. Other clients want the
+// second lock. The process may confuse the two locks and release the second.
 func (d draw) crossed(s *scenario.Scenario) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	for i := range s.Clients {
@@ -632,13 +639,13 @@ func (d draw) crossed(s *scenario.Scenario) {
 	s.Clients = append(s.Clients, scenario.Client{Lock: 1, With: 1, Ops: calls(a, v, v, r)})
 	do := []scenario.ActionKind{scenario.ChannelError, scenario.Drop}[d.Bits(1)]
 	loss := scenario.Fault{Do: do, Client: 1, At: uint16(2 + d.Bits(2))}
-	late := d.Bits(2) > 0 // when it is about to release the first lock, and waits for the second
+	late := d.Bits(2) > 0 // the loss comes before the release of the first lock, during an acquire of the second
 	if late {
 		loss.At, loss.Late = 1, true
 		s.Clients[len(s.Clients)-1].Ops = calls(a, v, r, a, v, r, a, v, v)
 	}
 	s.Faults = []scenario.Fault{loss}
-	if late { // with a fresh connection before and after, the two holds look the same
+	if late { // reconnects before both holds, so that a library may mistake one for the other
 		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Drop, Client: 1, At: 1})
 	}
 	if s.Schedule.Strategy != scenario.PCT {
@@ -652,7 +659,8 @@ func (d draw) crossed(s *scenario.Scenario) {
 	s.Schedule.Priorities = append(first, others...)
 }
 
-// pairs makes one or two of the clients also use another lock, in the same process.
+// pairs makes one or two of the clients also use the other lock, from the same process. If there is only one lock, it
+// adds one.
 func (d draw) pairs(s *scenario.Scenario) {
 	kind := d.target.Kind
 	if len(s.Locks) == 1 {

@@ -7,13 +7,13 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// extended makes holders extend their leases. A quarter of the scenarios have nothing else: a lease ends, or is about
-// to, before its holder extends it or while it does, and other clients want the lock.
+// extended makes holders extend their leases. A quarter of the scenarios do only this: a lease ends, or is about to
+// end, before or while its holder extends it, and other clients want the lock.
 func (d draw) extended(s *scenario.Scenario) {
 	const a, x, r = lock.Acquire, lock.Refresh, lock.Release
 	if d.shape.free() && len(s.Locks) == 1 && d.Bits(2) == 0 {
 		s.Clients = []scenario.Client{{Ops: calls(a, x, x, r, a)}, {Ops: calls(a, a, a, a, x, r)}, {Ops: calls(a, a, a)}}[:2+d.Bits(1)]
-		for i := range s.Clients { // if callers state limits
+		for i := range s.Clients { // a limit of 1, which matters only if callers state limits
 			for j := range s.Clients[i].Ops {
 				if o := &s.Clients[i].Ops[j]; o.Op == a && d.target.Kind == lock.Semaphore {
 					o.Arg = 1
@@ -24,7 +24,7 @@ func (d draw) extended(s *scenario.Scenario) {
 		d.queue(s)
 		at := uint16(2 + d.Bits(2))
 		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Idle, At: at, Arg: d.lapse()})
-		if d.Bits(2) > 0 { // the first lease has ended then, and the second may still last
+		if d.Bits(2) > 0 { // the first lease has ended by then, and the extended one may still last
 			s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Idle, At: at + 1 + uint16(d.Bits(2)), Arg: nearLease})
 			s.Faults[0].Arg = nearLease
 		}

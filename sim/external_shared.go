@@ -5,8 +5,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// shared makes clients take shares of the lock: a mutex in read or write mode, or several permits of a semaphore
-// whose limit is the same for all.
+// shared makes clients acquire only a share of the lock. With sums, an acquire takes several permits of a semaphore,
+// for which all clients state the same limit. Otherwise half of the acquires of a mutex are in read mode.
 func (d draw) shared(s *scenario.Scenario, sums bool) {
 	limit := 2 + d.below(3)
 	for i := range s.Clients {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestCountsTwice: in some scenarios for external clients, one client counts the slots before and after its other
-// operations, and another changes them. A client that remembers its count is wrong then.
+// operations, and another client changes the slots in between. A client that remembers its first count is then wrong.
 func TestCountsTwice(t *testing.T) {
 	const most = 400
 	count := scenario.Operation{Op: lock.Count}
@@ -30,16 +30,16 @@ func TestCountsTwice(t *testing.T) {
 	}
 }
 
-// changes is whether a client changes the slots of a lock.
+// changes returns a function that reports whether a client adds or removes slots of the given lock.
 func changes(of int) func(scenario.Client) bool {
 	return func(c scenario.Client) bool {
 		return c.Lock == of && slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool { return o.Op == lock.Add || o.Op == lock.Remove })
 	}
 }
 
-// TestNarrow: some scenarios for external clients have one slot for which all clients wait. In some, one of two
-// administrators loses a connection, of which it may have several. In some, a client loses something after its
-// change.
+// TestNarrow: scenarios for external clients include rare situations. In some, all clients wait for one slot. In some,
+// one of two administrators loses one of its connections. In some, a client suffers a fault right after a command that
+// changes something.
 func TestNarrow(t *testing.T) {
 	const most = 800
 	source, crowded, disturbed := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 1), 0, 0
@@ -60,7 +60,7 @@ func TestNarrow(t *testing.T) {
 		}
 		if sc.Deeper == scenario.EveryChange {
 			interrupted++
-			if f := sc.Faults[0]; f.Client > 0 { // else the broker restarts
+			if f := sc.Faults[0]; f.Client > 0 { // a fault without a client is a restart of the broker
 				if o := sc.Clients[f.Client-1].Ops[0]; (o.Op == lock.Add || o.Op == lock.Remove) && o.Arg > 1 {
 					resized++
 				}

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Can reports whether an action is possible now.
+// Can reports whether action a is possible in the current state.
 func (w *World) Can(a scenario.Action) bool {
 	if a.Kind.Global() {
 		return a.Client == 0
@@ -37,8 +37,8 @@ func (w *World) Can(a scenario.Action) bool {
 	return false
 }
 
-// Do carries out one action, which must be possible. An action takes one virtual millisecond, unless its argument is
-// the time that passes.
+// Do executes one action, which must be possible. An action takes one virtual millisecond, besides the time that an
+// Advance or Idle action lets pass.
 func (w *World) Do(a scenario.Action) {
 	w.record.begin(a)
 	if w.Own != nil {
@@ -62,7 +62,7 @@ func (w *World) Do(a scenario.Action) {
 		w.clients[c-1].wake = w.now + int64(a.Arg)
 		w.record.world(history.Pause, w.process(c, w.clients[c-1].incarnation))
 	case scenario.Drop:
-		if on := w.clients[c-1].conn; on != 0 { // its session may have expired a millisecond ago
+		if on := w.clients[c-1].conn; on != 0 { // the session may have expired in the last millisecond
 			w.end(on, 0)
 		}
 	case scenario.ChannelError:
@@ -85,7 +85,8 @@ func (w *World) Do(a scenario.Action) {
 	}
 }
 
-// abort makes the server end a client's unit of its session, with the holds that belong to it.
+// abort makes the server end a client's unit of its session (an AMQP channel, a transaction) with the holds that belong
+// to the unit.
 func (w *World) abort(c uint8) {
 	cl := &w.clients[c-1]
 	if cl.conn == 0 {
@@ -98,7 +99,7 @@ func (w *World) abort(c uint8) {
 	}
 }
 
-// pass lets virtual time pass.
+// pass lets ms milliseconds of virtual time pass, and handles what expires in this time.
 func (w *World) pass(ms int64) {
 	for ms > 0 {
 		passed, changed := w.cluster.Advance(ms)
@@ -125,7 +126,7 @@ func (w *World) pass(ms int64) {
 	}
 }
 
-// tick advances the clients' clocks.
+// tick lets ms milliseconds pass on the clients' clocks.
 func (w *World) tick(ms int64) {
 	w.clocks.pass(ms, len(w.clients))
 	for i := range w.clients {
@@ -135,7 +136,7 @@ func (w *World) tick(ms int64) {
 	}
 }
 
-// expire handles a session that the server has ended because its time was up.
+// expire handles a session that the server has ended because it has expired.
 func (w *World) expire(on backend.Session) {
 	for i := range w.halfOpen {
 		if w.halfOpen[i].conn == on {
@@ -146,14 +147,14 @@ func (w *World) expire(on backend.Session) {
 	w.end(on, 0)
 }
 
-// choose takes value i of client c's random option.
+// choose makes client c take value i of its random option. The client may sleep afterwards.
 func (w *World) choose(c uint8, i int) {
 	if sleep := w.cluster.Choose(c, i); sleep > 0 {
 		w.clients[c-1].wake = w.now + sleep
 	}
 }
 
-// detect makes the broker notice that the client's dead connections are dead.
+// detect makes the server detect that client c's half-open connections are dead.
 func (w *World) detect(c uint8) {
 	for i := 0; i < len(w.halfOpen); {
 		g := w.halfOpen[i]
@@ -168,10 +169,11 @@ func (w *World) detect(c uint8) {
 	w.Monitor.Freed(c)
 }
 
-// restart restarts the servers. Sessions and all that depends on them end, unless sessions last.
+// restart restarts the servers. Sessions end, with everything that depends on them, unless the backend keeps sessions
+// (Lasting).
 func (w *World) restart() {
 	w.cluster.Restart()
-	if w.lasting { // there is no event for the history: clients notice only the time
+	if w.lasting { // the history has no event for it: clients notice nothing but passing time
 		w.allChanged(0)
 		return
 	}
@@ -189,7 +191,7 @@ func (w *World) restart() {
 	}
 }
 
-// audit looks for leftovers after all clients are done.
+// audit reports unfinished operations, and anything wrong in the state that is left on the servers, to the monitor.
 func (w *World) audit() {
 	for c := range w.clients {
 		if w.clients[c].busy {

@@ -6,9 +6,9 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// Footprint is what client n touches in the current state. calm is the result of [System.Calm]; the rest of the
-// footprint depends on the client's part alone. A client with a half-open connection, which may end at any moment,
-// touches everything.
+// Footprint returns what client n may read and write in the current state. calm is the result of [System.Calm]. Apart
+// from calm, the footprint depends only on the client's own part of the state. A client with a half-open connection,
+// which may end at any moment, counts as touching everything.
 func (s *System) Footprint(n int, calm bool) backend.Footprint {
 	w, c := &s.world, uint8(n)
 	cl := &w.clients[n-1]
@@ -19,7 +19,7 @@ func (s *System) Footprint(n int, calm bool) backend.Footprint {
 		f = w.cluster.Touches(c, nil)
 	default:
 		at, any := w.upcoming(c)
-		if any && s.Memoryless() { // where calls are remembered, the moment of a call matters
+		if any && s.Memoryless() { // if the monitor stores past calls, the moment of a call matters
 			f = w.cluster.Touches(c, &w.scenario.Clients[n-1].Ops[at])
 		}
 	}
@@ -27,8 +27,8 @@ func (s *System) Footprint(n int, calm bool) backend.Footprint {
 	return f
 }
 
-// writes are the roles of the resources that the client may change by its remaining operations or by losing a
-// session.
+// writes returns the roles of the resources that the client may still change, by its remaining operations or by losing
+// a session.
 func (s *System) writes(c uint8, calm bool) backend.Roles {
 	w := &s.world
 	cl := &w.clients[c-1]
@@ -42,16 +42,17 @@ func (s *System) writes(c uint8, calm bool) backend.Roles {
 	return w.cluster.Writes(c, cl.dead, w.scenario.Clients[c-1].Ops[next:], safe)
 }
 
-// Calm reports whether no fault is left.
+// Calm reports whether no fault can happen any more.
 func (s *System) Calm() bool { return s.left == (FaultBounds{}) }
 
-// Undisturbed reports whether the only faults left are crashes of the client itself.
+// Undisturbed reports whether the only faults that can still happen are crashes of clients.
 func (s *System) Undisturbed() bool {
 	f := &s.left
 	return f.Drops|f.ChannelErrors|f.Lost|f.Restarts|f.Clocks == 0
 }
 
-// abandoned reports whether the server still has a connection that the client has given up.
+// abandoned reports whether a connection that the client no longer uses is half-open: the server has not detected its
+// end.
 func (w *World) abandoned(c uint8) bool {
 	return slices.ContainsFunc(w.halfOpen, func(g halfOpen) bool { return g.client == c })
 }

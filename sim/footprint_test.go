@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestAbandonedFootprint: a client that left a half-open connection touches everything. The connection's queues go at
-// any moment, without a command of any client.
+// TestAbandonedFootprint: while a client has a half-open connection, its footprint has no Reads, so that no reduction
+// lets its next command go first. The connection's queues can vanish at any moment, without a command of any client.
 func TestAbandonedFootprint(t *testing.T) {
 	b := sim.Bounds{
 		Target: amqplock.References[0], Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},

@@ -8,25 +8,27 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Space is the set of scenarios to draw from.
+// Space describes the set of scenarios from which a random one is drawn.
 type Space struct {
 	Target *lock.Target
-	// Fixed options are not drawn; each is a name and a value.
+	// Fixed has the options that are not drawn, each as a name and a value.
 	Fixed [][2]string
-	// Strategies are the strategies to draw from. If empty, three in four scenarios use Random, and the others PCT.
+	// Strategies are the scheduling strategies to draw from. If it is empty, three in four scenarios use Random, the
+	// others PCT.
 	Strategies []scenario.Strategy
-	// Depth is the depth parameter of PCT, which is the number of priority changes plus one. 0 draws it from 2 to 5.
+	// Depth is the depth parameter of the strategy PCT: the number of priority changes plus one. 0 means a random depth
+	// from 2 to 5.
 	Depth int
-	// Shape fixes parts of the workload and of the faults. It must have passed [Shape.Check].
+	// Shape fixes parts of the workload and of the faults. The caller must have checked it with [Shape.Check].
 	Shape Shape
 }
 
-// Coin is the source of random bits for drawing scenarios. In tests rapid flips the coin, and then shrinks what was
-// drawn.
+// Coin is the source of random bits for drawing scenarios. In tests the library rapid supplies the bits, and then
+// shrinks the drawn scenario.
 type Coin interface{ Flip() bool }
 
-// Draw draws a whole scenario in advance: workload, options, fault plan and schedule. Fewer draws make a smaller
-// scenario.
+// Draw draws a whole scenario before it runs: workload, options, faults and schedule. A scenario that takes fewer draws
+// is smaller, which helps rapid to shrink it.
 func Draw(space *Space, coin Coin) scenario.Scenario {
 	d := draw{Draws{coin}, &space.Shape, space.Target}
 	s := scenario.Scenario{Target: space.Target.Name, Server: space.Target.Backend}
@@ -44,36 +46,36 @@ func Draw(space *Space, coin Coin) scenario.Scenario {
 	return s
 }
 
-// Source gives the scenarios of one seed. The i-th scenario is the same on every machine.
+// Source draws the scenarios of one seed. The i-th scenario is the same on every machine.
 type Source struct {
 	space Space
 	seed  uint64
 }
 
-// NewSource makes the source of scenarios for a space and a seed.
+// NewSource returns the source of the scenarios of a space for a seed.
 func NewSource(space Space, seed uint64) *Source {
 	return &Source{space, seed}
 }
 
-// Scenario is the i-th scenario.
+// Scenario returns the i-th scenario.
 func (s *Source) Scenario(i int) scenario.Scenario {
-	const golden = 0x9E3779B97F4A7C15 // spreads neighbouring seeds far apart
+	const golden = 0x9E3779B97F4A7C15 // spreads neighbouring seeds far apart (2^64 divided by the golden ratio)
 	coin := newCoin(s.seed*golden + uint64(i))
 	return Draw(&s.space, &coin)
 }
 
-// draw has what all parts of drawing need. Numbers are composed of single bits, so that every number is equally
-// likely with any coin: a fair schedule must not prefer small ones.
+// draw has what every function that draws a part of a scenario needs. It composes numbers from single bits, so that all
+// numbers are equally likely with any coin. If small numbers were more likely, schedules would be unfair.
 type draw struct {
 	Draws
 	shape  *Shape
 	target *lock.Target
 }
 
-// Draws makes numbers from the flips of a coin.
+// Draws composes random numbers from the bits of a coin.
 type Draws struct{ coin Coin }
 
-// Bits is a number of n bits, uniformly drawn.
+// Bits returns a uniformly drawn number of n bits.
 func (d Draws) Bits(n int) (v int) {
 	if c, ok := d.coin.(*coin); ok {
 		return c.bits(n)
@@ -87,7 +89,7 @@ func (d Draws) Bits(n int) (v int) {
 	return v
 }
 
-// below is a number from 0 to n-1, drawn almost uniformly.
+// below returns an almost uniformly drawn number from 0 to n-1.
 func (d draw) below(n int) int {
 	if n&(n-1) == 0 {
 		return d.Bits(bits.Len(uint(n)) - 1)
@@ -95,7 +97,7 @@ func (d draw) below(n int) int {
 	return d.Bits(bits.Len(uint(n))+4) % n
 }
 
-// settle sets the fixed options.
+// settle returns the options o with the fixed options set.
 func (space *Space) settle(o lock.Options) lock.Options {
 	o, err := lock.SetOptions(o, space.Fixed)
 	if err != nil {
@@ -104,13 +106,14 @@ func (space *Space) settle(o lock.Options) lock.Options {
 	return space.Target.Settled(o)
 }
 
-// lookalikes are pairs of lock names whose queues a careless naming scheme confuses.
+// lookalikes are pairs of lock names for which a careless naming scheme gives queues of both locks the same name.
 var lookalikes = [][2]string{
 	{"jobs", "jobs-1"}, {"jobs", "jobs-1-A"}, {"jobs", "jobs-admin"}, {"jobs", "jobs1"},
 }
 
-// resembling are pairs of names that a careless library confuses. Such a library ignores case, punctuation, accents
-// or Unicode normal forms, cuts long names, sorts numbers as text, or treats a name as a pattern, a path or a prefix.
+// resembling are pairs of lock names that a careless library confuses. Such a library ignores case, punctuation,
+// accents or Unicode normal forms, cuts off long names, sorts numbers as text, or treats a name as a pattern, a path or
+// a prefix.
 var resembling = [...][2]string{
 	{"jobs-1", "jobs.1"}, {"jobs_1", "jobs-1"}, {"Jobs", "jobs"}, {"jobs", "jobs.1"},
 	{"jobs-1", "jobs-11"}, {"jobs-10", "jobs-1"}, {"jobs-*", "jobs-1"}, {"jobs.#", "jobs.1"},
@@ -120,17 +123,17 @@ var resembling = [...][2]string{
 	{longBeginning + "north", longBeginning + "south"}, {longestBeginning + "north", longestBeginning + "south"},
 }
 
-// The beginnings of long names. PostgreSQL cuts names at 63 bytes, MariaDB at 64. The name of a queue has at most 255
-// bytes, some of which a run's own prefix and the library's additions need.
+// These are beginnings of long lock names. PostgreSQL cuts off names after 63 bytes, MariaDB after 64. A queue's name
+// has at most 255 bytes, some of which the run's prefix and the library's additions need.
 const (
 	longBeginning    = "nightly-import-of-all-branch-offices-and-of-their-warehouses-" // 61 bytes
 	longestBeginning = longBeginning + longBeginning + "and-again-"
 )
 
-// plainNames are ordinary lock names, not made to resemble each other.
+// plainNames are the ordinary lock names, which do not resemble each other.
 var plainNames = []string{"jobs", "other"}
 
-// LockNames are all names that locks may get, the plain ones first.
+// LockNames returns all names that locks may get, the ordinary ones first.
 func LockNames() []string {
 	names := slices.Clone(plainNames)
 	for _, pair := range slices.Concat(lookalikes, resembling[:]) {
@@ -158,7 +161,7 @@ func (d draw) lock(name string, kind lock.Kind) scenario.Lock {
 	return scenario.Lock{Name: name, Slots: d.slots(kind)}
 }
 
-// slots draws the number of slots that a lock begins with.
+// slots draws the number of slots that a lock has at the beginning.
 func (d draw) slots(kind lock.Kind) uint8 {
 	if d.shape.Slots != nil {
 		return uint8(*d.shape.Slots)
@@ -178,7 +181,8 @@ func (d draw) slots(kind lock.Kind) uint8 {
 // usualClients is the largest number of clients if the shape does not fix it.
 const usualClients = 6
 
-// clients draws the workload: two to four clients that use the locks, and up to two administrators.
+// clients draws the workload: two to four clients that use the locks, and up to two administrators. The shape may fix
+// either number.
 func (d draw) clients(s *scenario.Scenario, kind lock.Kind) {
 	s.Clients = make([]scenario.Client, 0, usualClients)
 	for range d.shape.clients(func() int { return 2 + d.below(3) }) {
@@ -201,7 +205,7 @@ func (d draw) using(kind lock.Kind) []scenario.Operation {
 	}
 	n := 3 + d.Bits(2)
 	if kind == lock.Mutex {
-		n += 4 // operations on a mutex are short
+		n += 4 // more rounds, since operations on a mutex are short
 	}
 	ops := make([]scenario.Operation, n)
 	asks := d.asks()
@@ -211,7 +215,7 @@ func (d draw) using(kind lock.Kind) []scenario.Operation {
 	return ops
 }
 
-// asks are the operations that a holder chooses from, each as often as its weight.
+// asks returns the operations that a holder draws from. An operation that occurs twice is twice as likely.
 func (d draw) asks() [3]lock.Op {
 	has := func(op lock.Op) bool { return slices.Contains(d.target.Operations(), op) }
 	switch verify, refresh := has(lock.Verify), has(lock.Refresh); {
@@ -225,15 +229,16 @@ func (d draw) asks() [3]lock.Op {
 	return [3]lock.Op{lock.Acquire, lock.Release, lock.Release}
 }
 
-// administers reports whether the target can be administered.
+// administers reports whether the target has operations for administrators.
 func (d draw) administers() bool {
 	return slices.ContainsFunc(d.target.Operations(), lock.Op.Administrative)
 }
 
-// levelBits is the number of bits of a priority.
+// levelBits is the number of bits of a priority, so that there are four.
 const levelBits = 2
 
-// stating draws what a client's acquires state: a limit, on which most clients agree, or a priority for each acquire.
+// stating adds to a client's acquires what they state to the server: a limit, on which most clients agree, or a
+// priority for each.
 func (d draw) stating(ops []scenario.Operation, slots uint8) []scenario.Operation {
 	traits := d.target.Traits
 	if !traits.Has(lock.Limits) && !traits.Has(lock.Priorities) {
@@ -267,7 +272,7 @@ func (d draw) rounds(n int) (ops []scenario.Operation) {
 	return ops
 }
 
-// administering draws an administrator's operations and their arguments.
+// administering draws one of the sequences of administrative operations, with arguments.
 func (d draw) administering(kind lock.Kind, slots uint8) (ops []scenario.Operation) {
 	session := sessions[d.Bits(4)]
 	if kind == lock.PersistentMutex {
@@ -281,7 +286,7 @@ func (d draw) administering(kind lock.Kind, slots uint8) (ops []scenario.Operati
 			o.Arg = uint8(n)
 		case lock.Create:
 			o.Arg = uint8(1 + d.below(3))
-		case lock.Wait: // wait for one of the slots that are removed first
+		case lock.Wait: // wait for one of the slots that a removal removes first
 			o.Arg = uint8(max(1, int(slots)-d.Bits(1)))
 		}
 		if kind == lock.PersistentMutex {
@@ -292,7 +297,8 @@ func (d draw) administering(kind lock.Kind, slots uint8) (ops []scenario.Operati
 	return ops
 }
 
-// Sequences of administrative operations. After a removal they wait for the slot, or add it again.
+// These are sequences of an administrator's operations. Some wait for the removed slot after a removal, or add it
+// again.
 var (
 	sessions = [16][]lock.Op{
 		{lock.Remove}, {lock.Add}, {lock.Count}, {lock.Wait}, {lock.Destroy}, {lock.Create},
@@ -306,8 +312,8 @@ var (
 	}
 )
 
-// faults draws the fault plan: up to three faults, and none in a quarter of the scenarios. Kinds whose number is
-// fixed are left out.
+// faults draws up to three faults, and none in a quarter of the scenarios. It leaves out kinds of faults whose number
+// the shape fixes.
 func (d draw) faults(s *scenario.Scenario) {
 	b := BackendOf(d.target)
 	kinds := b.faultKinds()
@@ -339,7 +345,7 @@ func (d draw) faults(s *scenario.Scenario) {
 	}
 }
 
-// span draws a length of time, as a number of bits of milliseconds. If leases end, short times are as interesting as
+// span draws the number of bits of a duration in milliseconds. If leases end by time, short durations are as likely as
 // long ones.
 func (d draw) span(b *Backend) int {
 	if b.Leases {
@@ -348,7 +354,7 @@ func (d draw) span(b *Backend) int {
 	return 9
 }
 
-// faultKinds are the kinds of faults that are drawn for a backend's locks.
+// faultKinds returns the kinds of faults that are drawn for a backend's locks, repeated by weight.
 func (b *Backend) faultKinds() []scenario.ActionKind {
 	kinds := faultKinds
 	if b.Leases {
@@ -362,7 +368,7 @@ func (b *Backend) faultKinds() []scenario.ActionKind {
 	return kinds
 }
 
-// delay draws the delay after which the broker notices a dead connection, 0 half of the time.
+// delay draws the delay, in steps, after which the broker detects a dead connection. Half of the time it is 0.
 func (d draw) delay() uint16 {
 	if d.Bits(1) == 1 {
 		return uint16(1 + d.Bits(4))
@@ -370,17 +376,17 @@ func (d draw) delay() uint16 {
 	return 0
 }
 
-// faultKinds are the kinds to draw from, each as often as its weight. Crashes come first.
+// faultKinds are the kinds of faults to draw from. A kind that occurs more often is more likely. Crashes come first.
 var faultKinds = []scenario.ActionKind{
 	scenario.CrashBefore, scenario.CrashEffect, scenario.CrashEffect, scenario.CrashReply, scenario.CrashReply,
 	scenario.Drop, scenario.Drop, scenario.Drop, scenario.Drop, scenario.ChannelError, scenario.ChannelError,
 	scenario.Lose, scenario.Lose, scenario.Pause, scenario.Restart, scenario.Advance,
 }
 
-const crashKinds = 5 // of faultKinds
+const crashKinds = 5 // number of crashes at the beginning of faultKinds
 
-// stepsSpread is the number of random choices that a usual schedule draws before it repeats them, and the number of
-// steps over which PCT spreads its priority changes.
+// stepsSpread is the number of random choices in an ordinary schedule, after which they repeat. It is also the number
+// of steps over which PCT spreads its priority changes.
 const stepsSpread = 48
 
 func (d draw) schedule(s *scenario.Scenario, space *Space) {
@@ -394,7 +400,7 @@ func (d draw) schedule(s *scenario.Scenario, space *Space) {
 		sched.Choices = d.choices(d.spread(s))
 		return
 	}
-	sched.Choices = d.choices(4) // for random options
+	sched.Choices = d.choices(4) // choices for random options, not for the schedule
 	for c := range s.Clients {
 		sched.Priorities = slices.Insert(sched.Priorities, d.below(c+1), uint8(c+1))
 	}

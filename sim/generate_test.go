@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Drawn options are compatible with the fixed ones: no scenario has options that exclude each other.
+// TestDrawnOptionsGoTogether: drawn options are compatible with each other and with the fixed options.
 func TestDrawnOptionsGoTogether(t *testing.T) {
 	for _, fixed := range [][][2]string{nil, {{"overflow", "reject-publish"}}, {{"confirm", "transactions"}}} {
 		source := sim.NewSource(sim.Space{Target: amqplock.References[0], Fixed: fixed}, 1)
@@ -36,7 +36,8 @@ func TestDrawnOptionsGoTogether(t *testing.T) {
 	}
 }
 
-// Some external clients count the slots at first and others at the end, while another removes several.
+// TestCountsBesideRemovals: in some scenarios, external clients count the slots at the beginning or at the end, while
+// another client removes several slots.
 func TestCountsBesideRemovals(t *testing.T) {
 	source := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 1)
 	first, last := 0, 0
@@ -61,8 +62,8 @@ func TestCountsBesideRemovals(t *testing.T) {
 	}
 }
 
-// If callers of an external lock state limits, each acquire has one. Limits agree in about half of the scenarios, and
-// differ in others. The rest of a scenario is the same.
+// TestLimitsOfOthers: if callers of an external lock state limits, each acquire has a limit. All limits are equal in
+// about half of the scenarios, and differ in others. Everything else is as in scenarios without limits.
 func TestLimitsOfOthers(t *testing.T) {
 	source := sim.NewSource(sim.Space{Target: amqplock.References[0]}, 1)
 	agree, differ := 0, 0

@@ -9,13 +9,13 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// An image is a state of the world in parts. The shared part belongs to no client. A client's part has its machine,
-// its connections with their exclusive queues, and the monitor's knowledge of the client. A part names no other
-// client, so clients may change places. An image does not depend on the past: executions that lead to equal worlds
-// give equal images.
+// An image is an encoded state of the simulation, divided into parts. The shared part belongs to no client. A client's
+// part has its machine, its connections with their exclusive queues, and what the monitor knows about the client. A
+// part names no other client, so clients may be permuted. An image does not depend on the past: executions that lead to
+// equal states give equal images.
 
-// writer and reader return the world's own coder. A new one would be allocated each time, as it is passed to a
-// cluster.
+// writer and reader return the simulation's only coder. A new coder would be allocated for each state, since it is
+// passed to an interface.
 func (w *World) writer(buf []byte) *codec.Coder {
 	w.coder = codec.Write(buf)
 	return &w.coder
@@ -26,7 +26,7 @@ func (w *World) reader(buf []byte) *codec.Coder {
 	return &w.coder
 }
 
-// codeShared writes or reads the shared part.
+// codeShared writes or reads the shared part of the state.
 func (w *World) codeShared(c *codec.Coder) {
 	w.Monitor.CodeShared(c, len(w.locks))
 	w.cluster.CodeShared(c)
@@ -40,7 +40,7 @@ func (w *World) codeShared(c *codec.Coder) {
 	}
 }
 
-// codeClient writes or reads one client.
+// codeClient writes or reads the part of client n.
 func (w *World) codeClient(c *codec.Coder, n uint8) {
 	cl := &w.clients[n-1]
 	connected := cl.conn != 0
@@ -50,7 +50,7 @@ func (w *World) codeClient(c *codec.Coder, n uint8) {
 		w.clocks.code(c, n, w.clocked.Compared)
 	}
 	if w.leases && cl.dead {
-		w.cluster.CodeClient(c, n) // a client holds until its lease ends
+		w.cluster.CodeClient(c, n) // a client may hold something without a connection, until its lease ends
 	}
 	if !cl.dead {
 		w.cluster.CodeClient(c, n)
@@ -65,7 +65,7 @@ func (w *World) codeClient(c *codec.Coder, n uint8) {
 	w.codeHalfOpen(c, n)
 }
 
-// codeConnection writes or reads the connection that a client uses.
+// codeConnection writes or reads the connection that client n currently uses.
 func (w *World) codeConnection(c *codec.Coder, n uint8) {
 	cl := &w.clients[n-1]
 	granted := cl.grant == cl.conn
@@ -84,7 +84,7 @@ func (w *World) codeConnection(c *codec.Coder, n uint8) {
 	}
 }
 
-// codeHalfOpen writes or reads a client's half-open connections: dead, but not yet noticed by the server.
+// codeHalfOpen writes or reads client n's half-open connections: they are dead, but the server has not detected it.
 func (w *World) codeHalfOpen(c *codec.Coder, n uint8) {
 	if c.Reading() {
 		for i := codec.Length(c, 0); i > 0; i-- {
@@ -108,7 +108,7 @@ func (w *World) codeHalfOpen(c *codec.Coder, n uint8) {
 	}
 }
 
-// enterHalfOpen reads one half-open connection.
+// enterHalfOpen adds a half-open connection of client n with the state that it reads.
 func (w *World) enterHalfOpen(c *codec.Coder, n uint8) {
 	var granted bool
 	codec.Bool(c, &granted)
@@ -121,7 +121,7 @@ func (w *World) enterHalfOpen(c *codec.Coder, n uint8) {
 	}
 }
 
-// own notes that client n owns a connection.
+// own records that client n owns a connection.
 func (w *World) own(conn backend.Session, n uint8) {
 	for int(conn) >= len(w.owners) {
 		w.owners = append(w.owners, 0)
@@ -129,7 +129,7 @@ func (w *World) own(conn backend.Session, n uint8) {
 	w.owners[conn] = n
 }
 
-// normal drops state that can no longer make a difference.
+// normal removes data that can no longer make a difference, so that equivalent states have equal images.
 func (w *World) normal() {
 	if w.forever {
 		w.forgetEmpty()
@@ -142,7 +142,7 @@ func (w *World) normal() {
 		case cl.dead:
 			cl.next, cl.wake = 0, 0
 		case !cl.busy:
-			w.upcoming(c) // skips operations that make no sense now
+			w.upcoming(c) // skips operations that make no sense any more
 		}
 		if w.cluster.Held(c) == 0 && !w.inHalfOpen(cl.grant) && !cl.busy {
 			cl.grant = 0
@@ -150,8 +150,8 @@ func (w *World) normal() {
 	}
 }
 
-// forgetEmpty drops half-open connections without resources and grants. The end of such a connection makes no
-// difference, and a client with an endless workload could accumulate them.
+// forgetEmpty drops half-open connections that have neither resources nor a grant. The end of such a connection makes
+// no difference. A client with an endless workload could otherwise accumulate them.
 func (w *World) forgetEmpty() {
 	w.halfOpen = slices.DeleteFunc(w.halfOpen, func(g halfOpen) bool {
 		if w.cluster.Owns(g.conn) || w.believes(g) {
@@ -163,13 +163,13 @@ func (w *World) forgetEmpty() {
 	})
 }
 
-// believes reports whether the client believes it holds what it was granted on a half-open connection.
+// believes reports whether the client still believes that it holds what it was granted on half-open connection g.
 func (w *World) believes(g halfOpen) bool {
 	cl := &w.clients[g.client-1]
 	return cl.grant == g.conn && w.cluster.Held(g.client) > 0
 }
 
-// disown makes a client forget that it was granted something on a half-open connection.
+// disown removes the record that the client was granted something on half-open connection g.
 func (w *World) disown(g halfOpen) {
 	if cl := &w.clients[g.client-1]; cl.grant == g.conn {
 		cl.grant = 0
@@ -185,7 +185,7 @@ func (w *World) inHalfOpen(conn backend.Session) bool {
 	return false
 }
 
-// load restores the world from an image.
+// load sets the simulation to the state that an image encodes.
 func (w *World) load(shared []byte, clients [][]byte) {
 	w.cluster.Clear()
 	w.now, w.shared, w.Seen, w.clocks = 0, 0, 0, Clocks{back: w.clocks.back}

@@ -9,9 +9,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Judge completes the verdict on the current execution: the monitor's violations, and linearizability from the
-// history if the execution has no witness. undecided is the reason why the history could not be decided (too large,
-// or invalid).
+// Judge returns all violated properties of the current execution. It adds to the monitor's violations those that only
+// the history shows: it checks linearizability on the history if the monitor has no linearization. undecided says why
+// the history could not be decided (too large, or invalid), or is "".
 func (r *Runner) Judge(failedAcquire property.FailedAcquire) (found property.Set, undecided string) {
 	found = r.Monitor.Found
 	whole := func() *history.History { h := r.History(); return &h }
@@ -26,15 +26,15 @@ func (r *Runner) Judge(failedAcquire property.FailedAcquire) (found property.Set
 	return found, undecided
 }
 
-// conclude adds the verdicts that only the whole history shows, if the specification applies to it.
+// conclude adds the verdicts that need the whole history, if the sequential specification applies to the execution.
 func (r *Runner) conclude(failedAcquire property.FailedAcquire, whole func() *history.History, give func(linear.Verdict)) {
 	if r.historyTells() {
 		judge.Execution(&r.Monitor, linear.Options{FailedAcquire: failedAcquire}, whole, give)
 	}
 }
 
-// historyTells reports whether the sequential specification applies to an execution. The specification has the same
-// limit for all callers, and no priorities.
+// historyTells reports whether the sequential specification applies to the execution. It does not if callers state
+// different limits, or priorities.
 func (w *World) historyTells() bool {
 	traits := w.target.Traits
 	for _, c := range w.scenario.Clients {
@@ -47,8 +47,8 @@ func (w *World) historyTells() bool {
 	return w.scenario.HistoryTells() && !traits.Has(lock.Priorities)
 }
 
-// Violating returns the actions of a trace up to the moment at which the monitor saw property p violated, and whether
-// it did.
+// Violating returns the actions of a trace up to the step in which the monitor found property p violated, and whether
+// there is such a step.
 func Violating(t *scenario.Trace, p property.Property) ([]scenario.Action, bool) {
 	v, violated := t.Violation(p)
 	if !violated {

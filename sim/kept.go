@@ -6,16 +6,16 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// Keeping is a [Cluster] that keeps its state aside by copying, which takes a fraction of the time of reading it from an
-// image. A search keeps a state before the first of its actions, and returns to it before each of the others.
+// Keeping is a [Cluster] that can save a copy of its state in memory, which is much faster than decoding an image. A
+// search saves a state before its first action, and restores it before each further action.
 type Keeping interface {
-	// Keep keeps the state of the servers and machines aside. Return goes back to what was kept last, which stays kept. In
-	// between come steps of the same scenario.
+	// Keep saves a copy of the state of the servers and machines. Return restores the last copy, which stays valid.
+	// Between the two calls come steps of the same scenario.
 	Keep()
 	Return()
 }
 
-// keptState is a state of a system that was kept aside, but for what the cluster keeps.
+// keptState is the saved copy of a system's state, without what the cluster saves itself.
 type keptState struct {
 	left     FaultBounds
 	now      int64
@@ -28,7 +28,8 @@ type keptState struct {
 	monitor  monitor.Monitor
 }
 
-// Keep keeps the state at hand aside for [System.Return], and reports whether its backend can do so.
+// Keep saves a copy of the current state, which [System.Return] restores. It returns false if the backend cannot do
+// this.
 func (s *System) Keep() bool {
 	w, k := &s.world, &s.kept
 	cluster, ok := w.cluster.(Keeping)
@@ -43,7 +44,7 @@ func (s *System) Keep() bool {
 	return true
 }
 
-// Return goes back to the state that was kept last.
+// Return restores the copy of the state that Keep saved last.
 func (s *System) Return() {
 	w, k := &s.world, &s.kept
 	w.cluster.(Keeping).Return()

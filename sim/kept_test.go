@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestKept: from a state that was kept aside, every action leads where it leads from the same state when that is loaded. In
-// between the system is in that state again.
+// TestKept: every action leads from a state that was saved with Keep to the same state as from its loaded image. Return
+// then restores the saved state.
 func TestKept(t *testing.T) {
 	for _, b := range lock.Backends() {
 		t.Run(b.Title, func(t *testing.T) {
@@ -56,7 +56,7 @@ func keeps(t *testing.T, target *lock.Target, i int) {
 	}
 }
 
-// partsOf are the shared part of a state and its clients'.
+// partsOf returns the image of the state: its shared part, and the part of each client.
 func partsOf(s *sim.System) [][]byte {
 	parts := [][]byte{s.Shared(nil)}
 	for n := 1; n <= s.Clients(); n++ {

@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// Locks with leases are sampled and judged. The references violate nothing, whatever their clocks do; each mutant
-// violates its property.
+// TestLeasesSampled judges random executions of the locks with leases. The reference locks violate nothing, even if
+// clocks are wrong. Each mutant violates the property that it is meant to violate.
 func TestLeasesSampled(t *testing.T) {
 	const scenarios = 3000
 	var r sim.Runner
@@ -47,7 +47,8 @@ func TestLeasesSampled(t *testing.T) {
 	}
 }
 
-// They are explored: with the reductions as without, the same is found, with faults of clocks among the others.
+// TestLeasesExplored searches all executions of these locks, with clock faults. The violations are the same with
+// reductions and without.
 func TestLeasesExplored(t *testing.T) {
 	ops := func(arg uint8, all ...lock.Op) (out scenario.Client) {
 		for _, op := range all {
@@ -63,12 +64,12 @@ func TestLeasesExplored(t *testing.T) {
 		first, second := ops(1, lock.Acquire, lock.Refresh, lock.Release), ops(1, lock.Acquire, lock.Release)
 		faults := sim.FaultBounds{Clocks: 1}
 		switch {
-		case target == leaseHasty: // who begins again has to connect first
+		case target == leaseHasty: // after a drop, the first client reconnects while it acquires
 			first, faults.Drops = ops(1, lock.Acquire, lock.Acquire, lock.Release), 1
 		case target.Traits.Has(lock.Priorities) && target != leaseEqual:
 			second = ops(2, lock.Acquire, lock.Release)
 		case target.Breaks == "":
-			first, faults.Crashes, faults.Late = second, 1, true // these may change places
+			first, faults.Crashes, faults.Late = second, 1, true // two clients with equal workloads, for symmetry
 		}
 		b := sim.Bounds{
 			Target: target, Options: lock.BackendOf(target).Defaults, Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},

@@ -33,7 +33,7 @@ const (
 
 var leaseWords = [...]string{"connect", "take", "extend", "ask", "drop", "acknowledge"}
 
-// leaseTime is how long a lease is, in milliseconds.
+// leaseTime is the length of a lease in milliseconds.
 const leaseTime = 8
 
 var (
@@ -43,20 +43,20 @@ var (
 	leasePriority = &lock.Target{Name: "lease-priority", Kind: lock.Mutex, Backend: "lease", Offers: leaseOffers,
 		Traits: lock.Leases | lock.Priorities | lock.Acknowledged | lock.Deadlines}
 
-	// The mutants.
-	leaseEarly    = leaseMutant(leaseSemaphore, "lease-ends-early", "lease-respected") // the store takes a lease for ended too soon
-	leaseOneMore  = leaseMutant(leaseSemaphore, "limit-and-one", "limit-respected")    // it grants one more than may hold the lock
-	leaseHasty    = leaseMutant(leaseSemaphore, "full-if-busy", "honest-full")         // it refuses if any other client is acquiring
-	leaseRevives  = leaseMutant(leaseSemaphore, "refresh-revives", "renewal-honest")   // it extends what has ended, of clients that look at no clock in time
+	// These are the mutants, each with the property that it violates. A comment describes the bug.
+	leaseEarly    = leaseMutant(leaseSemaphore, "lease-ends-early", "lease-respected") // ends leases too early
+	leaseOneMore  = leaseMutant(leaseSemaphore, "limit-and-one", "limit-respected")    // grants one permit too many
+	leaseHasty    = leaseMutant(leaseSemaphore, "full-if-busy", "honest-full")         // refuses if another acquires
+	leaseRevives  = leaseMutant(leaseSemaphore, "refresh-revives", "renewal-honest")   // extends leases that ended
 	leaseSilent   = leaseMutant(leaseSemaphore, "refresh-asks-nobody", "renewal-honest")
 	leaseTokens   = leaseMutant(leaseSemaphore, "tokens-begin-again", "fencing-monotone")
-	leaseLong     = leaseMutant(leaseSemaphore, "believes-longer", "mutual-exclusion") // its deadline is twice the lease
+	leaseLong     = leaseMutant(leaseSemaphore, "believes-longer", "mutual-exclusion") // believes for two lease times
 	leaseEqual    = leaseMutant(leasePriority, "steals-from-equals", "priority-respected")
 	leaseTimid    = leaseMutant(leasePriority, "steals-from-nobody", "priority-respected")
 	leaseReckless = leaseMutant(leasePriority, "thief-does-not-wait", "victim-acknowledged")
 )
 
-// leaseOptions are none.
+// leaseOptions has no options: a lock on the lease store has none.
 type leaseOptions struct{}
 
 func (leaseOptions) Check() error      { return nil }
@@ -85,7 +85,7 @@ func init() {
 	})
 }
 
-// leases is the machines and the store.
+// leases is the cluster of this backend: the clients' machines and the lease store.
 type leases struct {
 	sim.Plain
 	target   *lock.Target
@@ -98,25 +98,25 @@ type leases struct {
 	last     [2]string
 }
 
-// leaseClient is a machine, and what the store has of its client.
+// leaseClient is the machine of a client and, after the blank line, what the store knows about the client.
 type leaseClient struct {
 	op       lock.Op
-	arg      uint8 // the argument of the current acquire or command
+	arg      uint8 // argument of the current operation
 	result   lock.Result
 	linked   bool
 	held     uint8
-	deadline int64 // by its own clock: it believes until then
-	sent     int64 // when it sent its command, by its own clock
+	deadline int64 // time of the client's clock until which it believes it holds the lock
+	sent     int64 // time of the client's clock at which it sent its last command
 	reply    backend.Result
-	waiting  bool  // for acknowledgements
-	robbed   bool  // and has not acknowledged it
-	owed     int64 // until when the client that took the permit has to wait for the acknowledgement; 0 is not at all
+	waiting  bool  // its acquire waits for acknowledgements of its victims
+	robbed   bool  // a thief has taken its permit, and it has not acknowledged this
+	owed     int64 // time until which the thief waits for its acknowledgement; 0 if it need not
 
-	has      uint8 // the slot that it has; 0 is none
-	until    int64 // when its lease ends
+	has      uint8 // slot that the client has in the store; 0 means none
+	until    int64 // time at which its lease ends
 	priority uint8
 	token    uint32
-	waits    uint8 // the clients whose acknowledgements it needs, as a set
+	waits    uint8 // set of the clients whose acknowledgements it needs
 }
 
 var _ sim.Clocked = (*leases)(nil)
@@ -134,7 +134,7 @@ func (k *leases) SetUp(said func(backend.Exchange)) {
 
 func (k *leases) lockOf(c uint8) uint8 { return uint8(k.scenario.Clients[c-1].Lock) }
 
-// live reports whether a client has something whose lease lives.
+// live reports whether a client has a slot whose lease has not ended.
 func (k *leases) live(m *leaseClient) bool {
 	until := m.until
 	if k.target == leaseEarly {
@@ -143,7 +143,7 @@ func (k *leases) live(m *leaseClient) bool {
 	return m.has > 0 && until > k.now
 }
 
-// The machine.
+// The machine of a client.
 
 func (k *leases) Start(c uint8, op lock.Op, arg uint8) {
 	m := &k.clients[c-1]
@@ -215,7 +215,8 @@ func (k *leases) Linked(c uint8) bool   { return k.clients[c-1].linked }
 func (k *leases) Opens(c uint8) bool    { return !k.clients[c-1].linked }
 func (k *leases) Answered(c uint8) bool { return k.clients[c-1].waiting }
 
-// Links: link 1 is a victim's acknowledgement. One that waits for others' gives its own when it waits no more.
+// Links returns link 0, the operation, unless it waits. Link 1 is the acknowledgement of a victim; a victim whose own
+// acquire waits acknowledges later.
 func (k *leases) Links(c uint8) (set uint8) {
 	m := &k.clients[c-1]
 	if !m.waiting || m.reply != backend.Blocked {
@@ -227,14 +228,14 @@ func (k *leases) Links(c uint8) (set uint8) {
 	return set
 }
 
-// expire has a client believe no more once its deadline has come, by its own clock.
+// expire ends the client's belief that it holds the lock, once its deadline has passed on its own clock.
 func (k *leases) expire(c uint8) {
 	if m := &k.clients[c-1]; m.held > 0 && k.clocks.Now(c) >= m.deadline {
 		m.held = 0
 	}
 }
 
-// The store.
+// The lease store.
 
 func (k *leases) Deliver(c uint8, on backend.Session) backend.Exchange {
 	m := &k.clients[c-1]
@@ -269,7 +270,7 @@ func (k *leases) Deliver(c uint8, on backend.Session) backend.Exchange {
 	return x
 }
 
-// take gets a permit.
+// take executes the command take: it grants client c a permit, refuses, or makes it wait for acknowledgements.
 func (k *leases) take(c uint8, m *leaseClient) backend.Result {
 	l := k.lockOf(c)
 	taken, victim, busy := uint16(0), uint8(0), false
@@ -296,13 +297,13 @@ func (k *leases) take(c uint8, m *leaseClient) backend.Result {
 			return k.steal(c, m, victim)
 		}
 		k.grant(l, m, 1, m.arg)
-		if k.settle(); m.waits != 0 && k.target != leaseReckless { // an earlier call took it, and was not answered
+		if k.settle(); m.waits != 0 && k.target != leaseReckless { // an earlier take got it without a reply
 			m.waiting = true
 			return backend.Blocked
 		}
 		return backend.Done
 	}
-	if k.live(m) { // likewise
+	if k.live(m) { // an earlier take got the permit without a reply
 		k.grant(l, m, m.has, 0)
 		return backend.Done
 	}
@@ -322,14 +323,13 @@ func (k *leases) grant(l uint8, m *leaseClient, slot, priority uint8) {
 	}
 }
 
-// steal takes the lock from a victim, if that one's priority is lower.
+// steal gives the victim's lock to client c, if the victim's priority is lower.
 func (k *leases) steal(c uint8, m *leaseClient, victim uint8) backend.Result {
 	v := &k.clients[victim-1]
 	if v.priority > m.arg || v.priority == m.arg && k.target != leaseEqual || k.target == leaseTimid {
 		return backend.Refused
 	}
-	// The thief has to wait for the victim's victims as well, and its own entry protects them no less than the
-	// victim's did.
+	// The thief also waits for the victim's victims. Its lease lasts at least as long as the victim's, to protect them.
 	until := max(k.now+leaseTime, v.until)
 	m.waits = 1<<(victim-1) | v.waits
 	v.robbed, v.owed, v.has = true, v.until, 0
@@ -343,8 +343,8 @@ func (k *leases) steal(c uint8, m *leaseClient, victim uint8) backend.Result {
 	return backend.Done
 }
 
-// settle answers clients whose victims have all acknowledged, or whose victims' leases have ended. A waiting client
-// that lost its own permit or lease gives up.
+// settle grants a waiting client its permit once all its victims have acknowledged, or their leases have ended. A
+// waiting client that has itself lost its permit or lease gives up.
 func (k *leases) settle() (changed bool) {
 	for i := range k.clients {
 		m := &k.clients[i]
@@ -366,7 +366,7 @@ func (k *leases) settle() (changed bool) {
 	return changed
 }
 
-// Act is a victim that stops, and says so.
+// Act takes link 1: a victim stops believing that it holds the lock, and acknowledges.
 func (k *leases) Act(c, _ uint8, _ backend.Session) backend.Exchange {
 	m := &k.clients[c-1]
 	m.held, m.robbed, m.owed = 0, false, 0
@@ -384,7 +384,7 @@ func (k *leases) Restart()            {}
 
 func (k *leases) Expired(buf []backend.Session) []backend.Session { return buf }
 
-// Advance stops where a lease ends, or a belief.
+// Advance stops at the next moment at which a lease or a client's belief ends.
 func (k *leases) Advance(ms int64) (passed int64, changed bool) {
 	next, due := k.NextTimer()
 	if !due || next > ms {
@@ -428,7 +428,7 @@ func (k *leases) Truth(l uint8, t *monitor.Truth) {
 	for i := range k.clients {
 		if m := &k.clients[i]; m.has > 0 && k.lockOf(uint8(i+1)) == l {
 			if m.until <= k.now {
-				continue // it has lapsed
+				continue // the lease has ended
 			}
 			t.Taken |= 1 << m.has
 			t.Owner[m.has], t.Until[m.has], t.Priority[m.has] = uint8(i+1), int32(m.until), m.priority
@@ -443,7 +443,7 @@ func (k *leases) Owns(backend.Session) bool             { return false }
 func (k *leases) Leftover(func(l, s uint8) bool) string { return "" }
 func (k *leases) Resources() (all []sim.Resource)       { return nil }
 
-// States.
+// Encoding of states.
 
 func (k *leases) Clear() {
 	clear(k.clients)
@@ -470,7 +470,7 @@ func (k *leases) CodeClient(c *codec.Coder, n uint8) {
 	codec.Byte(c, &m.result.Slot)
 	codec.Bools(c, &m.linked, &m.waiting, &m.robbed, &m.result.Held)
 	codec.Number(c, &m.token)
-	// times, as how long it is until then, or has been since
+	// Times are encoded as the number of milliseconds from now.
 	for _, t := range []struct {
 		at  *int64
 		now int64
@@ -484,7 +484,7 @@ func (k *leases) CodeClient(c *codec.Coder, n uint8) {
 	}
 	now := k.clocks.Now(n)
 	due := m.deadline != 0
-	if codec.Bool(c, &due); due { // one gone by comes again where the clock is set back
+	if codec.Bool(c, &due); due { // a deadline in the past matters if a fault can still set the clock back
 		left := max(0, m.deadline-now+k.clocks.Back())
 		codec.Number(c, &left)
 		m.deadline = now + left - k.clocks.Back()

@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestLoad: a search visits the executions that a replay carries out. Each random walk is taken twice: directly, and
-// with the state saved and loaded before each action, as a search does. The possible actions and the violations must
+// TestLoad: a search and a replay visit the same executions. Each random walk is taken twice. The second time, the
+// state is saved and loaded before each action, as in a search. Both times the possible actions and the violations must
 // be equal.
 func TestLoad(t *testing.T) {
 	walks := 400
@@ -35,22 +35,22 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// onceDiffered are walks that differed. There were three reasons. A release that removed another client from Consul's
-// holders was not seen. The deletion of the last key under a prefix was forgotten. The numbers of sessions decided which of
-// two deadlocks was resolved first.
+// onceDiffered has walks for which a search and a replay once differed. In Consul, a release that removed another
+// client from the holders was missed. The deletion of the last key under a prefix was forgotten. In MariaDB, the
+// numbers of sessions decided which of two deadlocks was resolved first.
 var onceDiffered = map[string][]int{"consul-blind-put": {199}, "consul-key-deleted": {378}, "mariadb-rows-within": {594}}
 
 func walkLoaded(t *testing.T, target *lock.Target, i int) {
 	r := rand.New(rand.NewPCG(41, uint64(i)))
 	bounds := randomBounds(target, r, i)
-	if bounds.Faults.Clocks == sim.AnyNumber { // no search has so many: past moments would matter forever
+	if bounds.Faults.Clocks == sim.AnyNumber { // no search has this: old moments would matter forever
 		bounds.Faults.Clocks = 2
 	}
 	if err := bounds.Check(); err != nil {
 		t.Fatal(err)
 	}
 	judged := bounds.Properties
-	if i%2 == 1 { // a search for one property remembers less
+	if i%2 == 1 { // with a single property, the state stores less
 		judged = one(bounds.Properties, i/2)
 	}
 	if taken, what := difference(r, bounds, judged); what != "" {
@@ -58,13 +58,14 @@ func walkLoaded(t *testing.T, target *lock.Target, i int) {
 	}
 }
 
-// one is one of some properties.
+// one returns a set of one of the properties in of, chosen by n.
 func one(of property.Set, n int) property.Set {
 	all := slices.Collect(of.All())
 	return property.Set(0).With(all[n%len(all)])
 }
 
-// difference says what differs, and after which actions, from a search that judges some of the properties.
+// difference takes one random walk twice: with all properties of the bounds, and with the judged properties and loaded
+// states. It returns the actions taken, and how the walks differ; "" if they do not.
 func difference(r *rand.Rand, bounds sim.Bounds, judged property.Set) (taken []scenario.Action, what string) {
 	on := sim.NewSystem(bounds)
 	bounds.Properties = judged
@@ -98,7 +99,7 @@ func enabled(s *sim.System) (all []scenario.Action) {
 	return all
 }
 
-// reload saves a state and loads it.
+// reload saves the state of s, resets s, and loads the state.
 func reload(s *sim.System) {
 	parts := partsOf(s)
 	s.Reset()

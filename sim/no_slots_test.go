@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestNoSlots: a lock that begins without slots refuses rightly, and a reference violates no other property, on any
-// server.
+// TestNoSlots: the reference locks on every server work if a lock has no slots at the beginning. They refuse acquires
+// rightly and violate no property.
 func TestNoSlots(t *testing.T) {
 	none, r := 0, new(sim.Runner)
 	for _, b := range lock.Backends() {

@@ -7,13 +7,13 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// past is the history of an execution for custom properties.
+// past gives custom properties access to the history of an execution.
 type past struct{ w *World }
 
-// Events implements [own.Past].
+// Events implements [own.Past]: it returns the events of the history so far.
 func (p past) Events() []history.Event { return p.w.record.Events }
 
-// Last implements [own.Past].
+// Last implements [own.Past]: it returns the command that the last action sent, with its reply.
 func (p past) Last() own.Exchange {
 	r := &p.w.record
 	if r.sent.Method == 0 {
@@ -24,7 +24,7 @@ func (p past) Last() own.Exchange {
 	return own.Exchange{What: r.sent, Client: int(r.by), Command: step.Command, Reply: step.Reply}
 }
 
-// NewRunner makes a runner that also judges by users' own properties.
+// NewRunner returns a runner that also judges the user's custom properties in list.
 func NewRunner(list own.List) *Runner {
 	r := new(Runner)
 	if len(list) > 0 {
@@ -33,7 +33,7 @@ func NewRunner(list own.List) *Runner {
 	return r
 }
 
-// judgeOwn evaluates users' own properties at this moment.
+// judgeOwn evaluates the custom properties after an action.
 func (w *World) judgeOwn() {
 	w.Own.Judge(&w.Monitor, len(w.clients), w.locks, w.Own.List.All(), func(v property.Violation) {
 		if w.record.tracing {
@@ -43,7 +43,7 @@ func (w *World) judgeOwn() {
 	})
 }
 
-// Own evaluates users' own properties in the current state.
+// Own returns the custom properties that the current state violates.
 func (s *System) Own() property.Set {
 	if s.own == nil {
 		return 0

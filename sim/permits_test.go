@@ -10,8 +10,8 @@ import (
 	_ "github.com/lockproof/lockproof/sim/consul"
 )
 
-// TestRoomForAll: slots without numbers are not taken for numbered ones. If there is one for each client, no client is
-// granted another's slot. No client is told that the lock is full though a certain slot is free.
+// TestRoomForAll judges histories of locks whose permits have no numbers, with at least as many slots as clients. No
+// history is illegal: none grants another client's slot, and none refuses although a slot is free.
 func TestRoomForAll(t *testing.T) {
 	for _, name := range []string{"consul", "mariadb", "postgres"} {
 		b, err := lock.BackendNamed(name)
@@ -19,7 +19,7 @@ func TestRoomForAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, target := range b.Targets() {
-			// The lock excepted grants leases that are over already, and the history does not tell so.
+			// This target is left out: it grants leases that have already ended, and the history does not show that.
 			if target.Traits.Has(lock.Permits) && target.Name != "postgres-transaction-time" {
 				accusedOfNumbers(t, target, 200)
 			}
@@ -27,7 +27,7 @@ func TestRoomForAll(t *testing.T) {
 	}
 }
 
-// accusedOfNumbers judges executions of a target with a slot for each client.
+// accusedOfNumbers runs executions of a target in which each client can have a slot, and reports illegal histories.
 func accusedOfNumbers(t *testing.T, target *lock.Target, executions int) {
 	t.Helper()
 	var r sim.Runner

@@ -20,7 +20,7 @@ import (
 	_ "github.com/lockproof/lockproof/sim/sql"
 )
 
-// perBackend compares what is made of the targets of each backend with a file of its own.
+// perBackend compares results for all targets of each backend with a file per backend.
 func perBackend(t *testing.T, kind string, block func(f *pinned.File, target *lock.Target)) {
 	for _, b := range lock.Backends() {
 		f := pinned.New(t)
@@ -31,8 +31,8 @@ func perBackend(t *testing.T, kind string, block func(f *pinned.File, target *lo
 	}
 }
 
-// TestPinnedExecutions compares random executions of every target with a file: steps, events, violations, the number of
-// checks of each property, and the costs of operations. [TestScripts] shows some executions whole.
+// TestPinnedExecutions compares random executions of every target with files: steps, events, violations, the number of
+// checks of each property, and the costs of operations. [TestScripts] shows some executions in full.
 func TestPinnedExecutions(t *testing.T) {
 	perBackend(t, "executions", func(f *pinned.File, target *lock.Target) {
 		inputs := 20
@@ -44,7 +44,8 @@ func TestPinnedExecutions(t *testing.T) {
 	})
 }
 
-// firsts chooses the rows of a target: the first violation of each property, or, of a mutant, of the one that it breaks.
+// firsts selects the violations of a target that get a row: the first of each property or, for a mutant, the first of
+// the property that it breaks.
 type firsts struct {
 	target *lock.Target
 	seen   property.Set
@@ -58,13 +59,13 @@ func (f *firsts) has(p property.Property) bool {
 	return true
 }
 
-// unusual are options that no scenario is drawn with.
+// unusual has option values that are never drawn for a scenario.
 var unusual = [][2]string{
 	{"connection", amqplock.SharedConnection}, {"admin-mutex", "false"}, {"existence", amqplock.ByPassive}, {"order", amqplock.Ascending}, {"verify-first", "false"},
 	{"restart", amqplock.RestartAny}, {"add-reading", amqplock.Literal}, {"remove-reading", amqplock.Literal}, {"durable", "false"}, {"expires", "30"},
 }
 
-// execution runs the i-th scenario of a target.
+// execution runs the i-th scenario of a target and writes its results.
 func execution(s *pinned.Seen, first *firsts, i int) {
 	target := first.target
 	space := sim.Space{Target: target}
@@ -109,8 +110,8 @@ func execution(s *pinned.Seen, first *firsts, i int) {
 	}
 }
 
-// TestPinnedSystems compares random walks through transition systems with a file: the possible actions of each state, what
-// comes of the action taken, and how much a search would keep of the state, for random properties.
+// TestPinnedSystems compares random walks through transition systems with files. For each state it writes the possible
+// actions, the outcome of the action taken, and the size of the encoded state. The judged properties are random.
 func TestPinnedSystems(t *testing.T) {
 	perBackend(t, "systems", func(f *pinned.File, target *lock.Target) {
 		inputs := 12
@@ -129,7 +130,7 @@ func TestPinnedSystems(t *testing.T) {
 	})
 }
 
-// randomBounds are bounds with the workload of a scenario.
+// randomBounds draws bounds that have the workload of the i-th scenario of a target.
 func randomBounds(target *lock.Target, r *rand.Rand, i int) sim.Bounds {
 	drawn := sim.NewSource(sim.Space{Target: target}, 22).Scenario(i)
 	fault := func() int { return []int{0, 0, 1, 1, 2, sim.AnyNumber}[r.IntN(6)] }
@@ -154,7 +155,7 @@ func randomBounds(target *lock.Target, r *rand.Rand, i int) sim.Bounds {
 	return b
 }
 
-// walk is a way through a transition system.
+// walk is a random walk through the states of a system.
 type walk struct {
 	t *testing.T
 	*rand.Rand
@@ -174,7 +175,7 @@ func (w *walk) run(i int, s *pinned.Seen, first *firsts) {
 			break
 		}
 		a := actions[w.IntN(len(actions))]
-		for range 3 { // faults are many, and each only happens so often
+		for range 3 { // prefer steps, since there are many faults and each can happen only a few times
 			if a.Kind != scenario.Step && w.IntN(3) > 0 {
 				a = actions[w.IntN(len(actions))]
 			}
@@ -195,7 +196,7 @@ func (w *walk) run(i int, s *pinned.Seen, first *firsts) {
 	s.Printf("%b", w.system.Finish())
 }
 
-// state is what can be seen of a state, and how much is kept of it.
+// state writes what the system reports about its current state, and the size of the encoded state.
 func (w *walk) state(s *pinned.Seen) {
 	sys := w.system
 	shared := sys.Shared(nil)
@@ -210,7 +211,7 @@ func (w *walk) state(s *pinned.Seen) {
 	s.Add("bytes kept", kept)
 	s.Add("bytes of views", views)
 	switch w.IntN(6) {
-	case 0: // elsewhere, and back
+	case 0: // go to the initial state, and load this state again
 		sys.Reset()
 		sys.Load(shared, clients)
 		if again := sys.Shared(nil); !bytes.Equal(again, shared) {

@@ -10,16 +10,16 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// record stores an execution: always its history, and its steps on request.
+// record stores an execution: always the history and, if requested, the steps.
 type record struct {
 	execution.Record
-	silent  bool // records nothing, not even the history
+	silent  bool // record nothing, not even the history
 	tracing bool
-	sent    backend.Exchange // by the current action; Method is 0 if it sent nothing
-	by      uint8            // the client of the current action, for users' own properties
+	sent    backend.Exchange // command of the current action; Method is 0 if it sent none
+	by      uint8            // client of the current action, for custom properties
 }
 
-// setUp notes a command that precedes the first action.
+// setUp records a command that the setup sends before the first action.
 func (r *record) setUp(w *World, c uint8, x backend.Exchange) {
 	if r.tracing {
 		step := scenario.TraceStep{Action: scenario.Action{Kind: scenario.Step, Client: c}, Exchange: x}
@@ -28,14 +28,14 @@ func (r *record) setUp(w *World, c uint8, x backend.Exchange) {
 	}
 }
 
-// initial notes the servers' state before the first action.
+// initial records the servers' state before the first action.
 func (r *record) initial(truth [lock.MaxLocks]monitor.Truth) {
 	if r.tracing {
 		r.Setup[len(r.Setup)-1].Truth = truth
 	}
 }
 
-// begin and end enclose an action.
+// begin starts the recording of an action, and end completes it.
 func (r *record) begin(a scenario.Action) {
 	if r.tracing {
 		r.Begin(a)
@@ -49,7 +49,7 @@ func (r *record) end(w *World) {
 	}
 }
 
-// exchange notes the command and reply of the current action.
+// exchange records the command of the current action and its reply.
 func (r *record) exchange(w *World, x *backend.Exchange) {
 	r.sent = *x
 	if r.tracing {
@@ -58,7 +58,7 @@ func (r *record) exchange(w *World, x *backend.Exchange) {
 	}
 }
 
-// answered notes the answer to a command that has waited.
+// answered adds the reply to a command that has waited to the current step.
 func (r *record) answered(w *World) {
 	if k, ok := w.cluster.(Answering); ok && r.tracing {
 		k.DescribeAnswer(&r.Step)
@@ -75,12 +75,12 @@ func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
 	}
 }
 
-// unnumbered reports whether histories omit slot numbers, since the cluster itself has chosen the numbers of such
-// permits.
+// unnumbered reports whether histories leave out slot numbers. They do if the cluster numbers the lock's permits
+// itself.
 func (w *World) unnumbered() bool { return w.target.Traits.Has(lock.Permits) }
 
-// move assigns an acquire that opens a connection on its way to the new connection, since its grant will belong to
-// that.
+// move assigns an acquire that opens a new connection to the process of this connection, since the connection will have
+// the grant.
 func (r *record) move(w *World, c uint8) {
 	if cl := &w.clients[c-1]; !r.silent && cl.busy && w.cluster.Op(c) == lock.Acquire {
 		cl.process = w.process(c, cl.incarnation)
@@ -97,7 +97,7 @@ func (r *record) complete(w *World, c uint8, op lock.Op, res lock.Result) {
 	}
 }
 
-// world notes an event that no client has caused.
+// world records an event that is not caused by an operation, such as a crash or the end of a session.
 func (r *record) world(f history.F, process int32) {
 	if !r.silent {
 		r.Add(history.Occurrence(f, process))

@@ -1,13 +1,14 @@
 package sim
 
-// Resource is the state of something on a server: a queue, a row, a key.
+// Resource is the state of one object on a server: a queue, a row or a key.
 type Resource struct {
 	Name       string
-	Properties string // how it was made, in the backend's words, such as "durable"
-	Content    int    // its number of messages, or its value
-	// Owner is the client whose session owns it exclusively, marked as in [monitor.Truth]; 0 is no client.
+	Properties string // properties of the object in the backend's terms, such as "durable"
+	Content    int    // number of messages of a queue, or the value of another object
+	// Owner is the client whose session owns the object exclusively, marked as in [monitor.Truth]; 0 means that none
+	// does.
 	Owner uint8
 }
 
-// Resources are the existing resources, in the order of their first use.
+// Resources returns the existing objects on the servers, in the order of their first use.
 func (w *World) Resources() []Resource { return w.cluster.Resources() }

@@ -7,21 +7,22 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Runner runs scenarios one after the other in one world, which it reuses. It is not safe for concurrent use.
+// Runner runs scenarios one after the other, and reuses the memory of the simulation. It is not safe for concurrent
+// use.
 type Runner struct {
 	World
 	plan scenario.Plan
 }
 
-// Begin sets up the beginning of a scenario's execution. The caller continues with [World.Can] and [World.Do],
-// whatever the schedule says.
+// Begin sets up the initial state of a scenario. The caller then executes actions with [World.Can] and [World.Do],
+// independently of the scenario's schedule.
 func (r *Runner) Begin(target *lock.Target, s *scenario.Scenario) {
 	r.reset(target, s)
 	r.plan.Reset(s)
 }
 
-// Run carries out a scenario and returns the number of its steps. The Monitor and History have the results until the
-// next run. Run does not judge what needs the whole history: see Judge.
+// Run executes a scenario and returns the number of its steps. Until the next run, Monitor and History have the
+// results. Run does not judge properties that need the whole history; see [Runner.Judge].
 func (r *Runner) Run(target *lock.Target, s *scenario.Scenario) int {
 	r.Begin(target, s)
 	steps, limit := 0, s.StepLimit()
@@ -45,19 +46,19 @@ func (r *Runner) Run(target *lock.Target, s *scenario.Scenario) int {
 	return steps
 }
 
-// judgeFromHere forgets the violations seen so far.
+// judgeFromHere discards the violations found so far.
 func (w *World) judgeFromHere() {
 	w.Monitor.TakeNew()
 	w.Monitor.Found, w.record.Violations = 0, w.record.Violations[:0]
 }
 
-// Begun is the number of operations that a client has begun.
+// Begun returns the number of operations that a client has invoked.
 func (w *World) Begun(c uint8) int { return int(w.clients[c-1].next) }
 
 // Dead reports whether a client has crashed.
 func (w *World) Dead(c uint8) bool { return w.clients[c-1].dead }
 
-// quiet reports whether no client can act now, and the broker has no dead connection to notice.
+// quiet reports whether no client can take a step now, and the broker has no dead connection to detect.
 func (w *World) quiet() bool {
 	for i := range w.clients {
 		if w.unfinished(uint8(i + 1)) {
@@ -67,7 +68,7 @@ func (w *World) quiet() bool {
 	return len(w.halfOpen) == 0
 }
 
-// History is the history of the current execution. Its events are valid until the next run.
+// History returns the history of the current execution. Its events are valid until the next run.
 func (w *World) History() history.History {
 	h := history.History{Kind: w.target.Kind, Locks: w.locks, Clients: len(w.clients), Events: w.record.Events, GoneMayFree: w.leases}
 	for _, l := range w.scenario.Locks {

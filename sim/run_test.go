@@ -11,19 +11,19 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// rapidCoin has rapid flip.
+// rapidCoin is a coin whose bits the library rapid draws.
 type rapidCoin struct{ t *rapid.T }
 
 var bit = rapid.Bool()
 
 func (c rapidCoin) Flip() bool { return bit.Draw(c.t, "bit") }
 
-// byRapid are the scenarios of a space as rapid draws them.
+// byRapid returns rapid's generator of scenarios of a space.
 func byRapid(space sim.Space) *rapid.Generator[scenario.Scenario] {
 	return rapid.Custom(func(t *rapid.T) scenario.Scenario { return sim.Draw(&space, rapidCoin{t}) })
 }
 
-// TestSourceIsRapids: a source gives the scenarios that rapid draws from the same numbers.
+// TestSourceIsRapids: a source draws the same scenarios as the library rapid does from the same seed.
 func TestSourceIsRapids(t *testing.T) {
 	space := sim.Space{Target: amqplock.References[0]}
 	scenarios, source := byRapid(space), sim.NewSource(space, 0)
@@ -34,8 +34,8 @@ func TestSourceIsRapids(t *testing.T) {
 	}
 }
 
-// TestReferenceHolds: whatever rapid draws, the reference locks violate nothing, and every execution
-// is its own witness of linearizability.
+// TestReferenceHolds: in random scenarios, the reference locks violate nothing, and the monitor constructs a
+// linearization of every execution.
 func TestReferenceHolds(t *testing.T) {
 	for _, target := range amqplock.References {
 		t.Run(target.Name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestReferenceHolds(t *testing.T) {
 	}
 }
 
-// BenchmarkScenarios is a whole scenario: drawn, run, and watched by the monitor.
+// BenchmarkScenarios measures drawing a scenario, and running it with the monitor.
 func BenchmarkScenarios(b *testing.B) {
 	target := amqplock.References[0]
 	source := sim.NewSource(sim.Space{Target: target}, 1)

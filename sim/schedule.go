@@ -4,10 +4,11 @@ import "github.com/lockproof/lockproof/model/scenario"
 
 var _ scenario.World = (*World)(nil)
 
-// SentBy is the number of commands that a client has sent since it was connected.
+// SentBy returns the number of commands that a client has sent since its first connection.
 func (w *World) SentBy(c uint8) uint16 { return w.clients[c-1].sent }
 
-// Ways is the number of values that the client's random option has now; 0 if there is nothing to choose.
+// Ways returns the number of values from which a client can choose for a random option now; 0 if it has no choice to
+// make.
 func (w *World) Ways(c uint8) int {
 	if !w.clients[c-1].busy {
 		return 0
@@ -15,7 +16,8 @@ func (w *World) Ways(c uint8) int {
 	return w.cluster.Choices(c)
 }
 
-// Undetected is a client with a dead connection that the broker has not noticed, 0 for none.
+// Undetected returns a client with a half-open connection: dead, but not yet detected by the broker. 0 means that there
+// is none.
 func (w *World) Undetected() uint8 {
 	if len(w.halfOpen) == 0 {
 		return 0
@@ -23,8 +25,8 @@ func (w *World) Undetected() uint8 {
 	return w.halfOpen[0].client
 }
 
-// Wake is the number of milliseconds until the first paused client continues. If no client is paused but leases may
-// end, it is the time until the next end; 0 if neither.
+// Wake returns the number of milliseconds until the first paused client continues. If no client is paused, it returns
+// the time until the next lease ends. 0 means that there is no such moment.
 func (w *World) Wake() int64 {
 	wake := int64(0)
 	for i := range w.clients {
@@ -40,7 +42,7 @@ func (w *World) Wake() int64 {
 	return max(0, wake-w.now)
 }
 
-// pending reports whether a client has more to do, now or after its hold has ended.
+// pending reports whether a client can still do something, now or after its hold has ended.
 func (w *World) pending() bool {
 	for i := range w.clients {
 		if cl := &w.clients[i]; w.unfinished(uint8(i+1)) || !cl.dead && int(cl.next) < len(w.scenario.Clients[i].Ops) {

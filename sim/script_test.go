@@ -16,8 +16,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestScripts walks testdata: each file has a scenario and its execution. The scenario stands above the dashes, in
-// lines of these forms:
+// TestScripts runs the scenarios in the files of testdata. In each file, the lines above a line of dashes describe the
+// scenario, in these forms:
 //
 //	target NAME
 //	option NAME VALUE
@@ -25,7 +25,7 @@ import (
 //	client OPERATION[:ARGUMENT] …
 //	ACTION cN [ARGUMENT] [late] [×TIMES]
 //
-// The execution stands below, as the diagram shows it. -rewrite renews that part.
+// Below the dashes is the expected diagram of the execution. The flag -rewrite writes the diagrams anew.
 func TestScripts(t *testing.T) {
 	pinned.Scripts(t, func(t *testing.T, text string) string {
 		script, _, _ := strings.Cut(text, dashes)

@@ -9,32 +9,32 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Shape fixes parts of a workload and of its faults that are otherwise drawn. A nil field is drawn; the zero value
-// draws everything.
+// Shape fixes parts of a workload and of its faults. What it does not fix (nil) is drawn. The zero value fixes nothing.
 type Shape struct {
 	Clients *int // number of clients that acquire
-	Admins  *int // number of clients that administer
-	Slots   *int // number of slots that each lock begins with
-	// Start, if not 0, is the set of slots that each lock begins with, in place of Slots.
+	Admins  *int // number of administrators
+	Slots   *int // number of slots of each lock at the beginning
+	// Start, if not 0, is the set of slots that each lock has at the beginning. It replaces Slots.
 	Start scenario.SlotSet
-	// Rounds is the number of rounds of each client: acquire, up to two verifies, release.
+	// Rounds is the number of rounds of each client. A round is an acquire, up to two verifies, and a release.
 	Rounds *int
-	// CrashShare is the share of operations in which a client dies, from 0 to 1.
+	// CrashShare is the share of operations in which a client crashes, from 0 to 1.
 	CrashShare *float64
 	// Restarts is the number of restarts of the broker.
 	Restarts *int
 }
 
-// The bounds keep the number of an operation within a byte, and all faults within a plan.
+// These bounds ensure that the index of an operation fits into a byte, and that all faults fit into a scenario.
 const (
 	maxDrawnRounds = 50
 	maxRestarts    = 8
 )
 
-// addedEach is the largest number of slots that an administrator adds before any removal.
+// addedEach is the largest number of slots that an administrator adds without having removed any.
 const addedEach = 2
 
-// Check reports what is wrong with the shape for a lock type. The error begins with the name of the wrong field.
+// Check returns an error that says why the shape is impossible for a lock of the given kind, or nil. The error begins
+// with the name of the wrong field.
 func (h *Shape) Check(kind lock.Kind) error {
 	clients, admins := fixed(h.Clients, 1), fixed(h.Admins, 0)
 	switch {
@@ -55,10 +55,10 @@ func (h *Shape) Check(kind lock.Kind) error {
 	return h.checkFaults()
 }
 
-// free reports whether everything is drawn.
+// free reports whether the shape fixes nothing.
 func (h *Shape) free() bool { return *h == Shape{} }
 
-// top is the highest slot that locks begin with, 0 if that is drawn.
+// top returns the highest slot that locks have at the beginning; 0 if the slots are drawn.
 func (h *Shape) top() int {
 	if h.Start != 0 {
 		return int(scenario.Begin("", h.Start).Slots)
@@ -66,7 +66,7 @@ func (h *Shape) top() int {
 	return fixed(h.Slots, 0)
 }
 
-// checkStart reports what is wrong with the slots that locks begin with.
+// checkStart returns an error if locks of this kind cannot begin with the slots in Start.
 func (h *Shape) checkStart(kind lock.Kind) error {
 	switch most := mostSlots(kind, fixed(h.Admins, 0)); {
 	case h.Start == 0:
@@ -93,7 +93,7 @@ func (h *Shape) checkFaults() error {
 	return nil
 }
 
-// String names the fixed parts; "" if there are none.
+// String describes the fixed parts as text; "" if there are none.
 func (h *Shape) String() string {
 	var out []string
 	for _, k := range []struct {
@@ -124,8 +124,8 @@ func (h *Shape) String() string {
 	return strings.Join(out, ", ")
 }
 
-// mostSlots is the largest number of slots that a lock of that type can begin with, if its administrators add slots
-// too.
+// mostSlots returns the largest number of slots that a lock of this kind can have at the beginning, such that its
+// administrators can add slots.
 func mostSlots(kind lock.Kind, admins int) int {
 	switch kind {
 	case lock.Mutex:
@@ -136,7 +136,7 @@ func mostSlots(kind lock.Kind, admins int) int {
 	return min(monitor.Slots-1, monitor.Slots-addedEach*admins)
 }
 
-// fixed is the value, or open if the value is nil.
+// fixed returns the value that a pointer refers to, or open if the pointer is nil.
 func fixed[T any](value *T, open T) T {
 	if value == nil {
 		return open
@@ -144,7 +144,8 @@ func fixed[T any](value *T, open T) T {
 	return *value
 }
 
-// clients is the number of clients: fixed, or else drawn within the room that is left.
+// clients returns the number of clients that acquire: the fixed number, or a drawn one that leaves room for the fixed
+// number of administrators.
 func (h *Shape) clients(drawn func() int) int {
 	if h.Clients != nil {
 		return *h.Clients
@@ -152,7 +153,8 @@ func (h *Shape) clients(drawn func() int) int {
 	return min(drawn(), lock.MaxClients-fixed(h.Admins, 0))
 }
 
-// admins is the number of administrators for the given number of clients.
+// admins returns the number of administrators: the fixed number, or a drawn one for which there is room beside the
+// given number of clients.
 func (h *Shape) admins(clients int, drawn func() int) int {
 	if h.Admins != nil {
 		return *h.Admins
@@ -160,10 +162,10 @@ func (h *Shape) admins(clients int, drawn func() int) int {
 	return min(drawn(), lock.MaxClients-clients, h.room())
 }
 
-// room is the number of administrators that can add slots to those that locks begin with.
+// room returns the number of administrators that can each add slots to the initial ones.
 func (h *Shape) room() int { return (monitor.Slots - h.top()) / addedEach }
 
-// shapedFaults draws the crashes and restarts whose number is fixed.
+// shapedFaults draws the crashes and restarts, if the shape fixes their number.
 func (d draw) shapedFaults(s *scenario.Scenario, kind lock.Kind) {
 	if share := fixed(d.shape.CrashShare, 0); share > 0 {
 		for c := range s.Clients {
@@ -179,7 +181,8 @@ func (d draw) shapedFaults(s *scenario.Scenario, kind lock.Kind) {
 	}
 }
 
-// dying draws the command at which a client dies, 0 for never: each operation is equally likely to be the last.
+// dying draws the number of the command at which a client crashes; 0 means never. In each operation the client crashes
+// with probability share.
 func (d draw) dying(ops []scenario.Operation, kind lock.Kind, share float64) int {
 	sent, holding := 0, false
 	for _, o := range ops {
@@ -198,7 +201,7 @@ func (d draw) dying(ops []scenario.Operation, kind lock.Kind, share float64) int
 	return 0
 }
 
-// usualCommands is the number of commands that an operation usually takes.
+// usualCommands returns the number of commands that an operation usually sends.
 func usualCommands(op lock.Op, kind lock.Kind) int {
 	switch {
 	case op == lock.Verify || op == lock.Refresh || op == lock.Release || kind == lock.Mutex:
@@ -207,17 +210,17 @@ func usualCommands(op lock.Op, kind lock.Kind) int {
 	return 6
 }
 
-// chance is true with the given probability.
+// chance returns true with probability share.
 func (d draw) chance(share float64) bool {
-	const fine = 20 // bits
+	const fine = 20 // number of bits that are drawn
 	return float64(d.Bits(fine)) < share*(1<<fine)
 }
 
-// stepsEach bounds the average number of steps of each operation in a fixed workload. It is many times what eight
-// contending clients of the reference take.
+// stepsEach is the average number of steps that each operation of a fixed workload may take. It is many times what
+// eight contending clients of a reference lock take.
 const stepsEach = 50
 
-// steps is the maximum number of steps of an execution, 0 for the default.
+// steps returns the largest number of steps of an execution; 0 means the default.
 func (h *Shape) steps(s *scenario.Scenario) int {
 	if h.Clients == nil && h.Admins == nil && h.Slots == nil && h.Rounds == nil {
 		return 0
@@ -232,8 +235,8 @@ func operations(s *scenario.Scenario) (n int) {
 	return n
 }
 
-// spread is the number of steps over which faults and PCT's changes are spread, and the number of random choices
-// before they repeat. It grows with the number of rounds.
+// spread returns the number of steps over which faults and PCT's priority changes are spread. It is also the number of
+// random choices of a schedule before they repeat. It grows with the fixed number of rounds.
 func (d draw) spread(s *scenario.Scenario) int {
 	const most = 1000
 	if d.shape.Rounds == nil {
@@ -242,7 +245,7 @@ func (d draw) spread(s *scenario.Scenario) int {
 	return min(max(stepsSpread, 4*operations(s)), most)
 }
 
-// later draws the additional delay of a fault where rounds make executions longer.
+// later draws a number of steps by which a fault comes later, if many rounds make executions long.
 func (d draw) later(s *scenario.Scenario) uint16 {
 	if d.shape.Rounds == nil {
 		return 0

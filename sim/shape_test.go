@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// A shape's fixed values hold in every scenario. The reference violates nothing in them, and none is too large to
-// finish.
+// TestShape: every scenario has the values that its shape fixes. The reference lock violates nothing in it, and it ends
+// before the bound of steps.
 func TestShape(t *testing.T) {
 	semaphore, mutex := amqplock.References[0], reference(t, lock.Mutex)
 	for name, c := range map[string]struct {
@@ -59,7 +59,7 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// A shape that cannot be is refused, by the name of what is wrong with it.
+// TestShapeCheck: Check refuses an impossible shape with an error that begins with the wrong field.
 func TestShapeCheck(t *testing.T) {
 	const large = 1<<31 - 1
 	for _, c := range []struct {
@@ -101,7 +101,7 @@ func reference(t *testing.T, kind lock.Kind) *lock.Target {
 	return nil
 }
 
-// users is how many clients acquire or hold, and so do not administer.
+// users returns the number of clients that acquire or release, which are not administrators.
 func users(s *scenario.Scenario) (n int) {
 	for _, c := range s.Clients {
 		if !c.Ops[0].Op.Administrative() && c.Ops[0].Op != lock.Wait && c.Ops[0].Op != lock.Count {
@@ -135,7 +135,7 @@ func faults(s *scenario.Scenario, do scenario.ActionKind) (n int) {
 	return n
 }
 
-// A shape that leaves no room for administrators says so.
+// TestShapeSaysNoAdministrators: the text of a shape says if there is no room for administrators.
 func TestShapeSaysNoAdministrators(t *testing.T) {
 	for want, shape := range map[string]sim.Shape{
 		"10 slots, no administrators (no room for more slots)":    {Slots: new(10)},

@@ -13,45 +13,46 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// System is the world as a transition system, for searches: a state is an image in parts, and an action leads to the
-// next state. The same world runs scenarios. A System is not safe for concurrent use; one [Bounds] may serve several.
+// System is the simulation as a transition system, for searches. A state is an image in parts, and an action leads to
+// the next state. Scenarios run in the same simulation. A System is not safe for concurrent use; several Systems may
+// use one [Bounds].
 type System struct {
 	world  World
 	bounds Bounds
 	start  scenario.Scenario
-	left   FaultBounds // faults that may still happen
+	left   FaultBounds // numbers of faults that may still happen
 	view   []byte
-	own    *own.Watch // nil where there are none
+	own    *own.Watch // custom properties; nil if there are none
 	kept   keptState
 }
 
-// Outcome is the result of an action besides the next state.
+// Outcome is the result of an action, without the next state.
 type Outcome struct {
 	Found     property.Set     // properties that the action violated
-	Exercised property.Set     // properties that the action put to the test
+	Exercised property.Set     // properties that the action tested
 	Exchange  backend.Exchange // Method is 0 if the action sent nothing
-	Op        lock.Op          // the operation that the action was part of
-	Completed bool             // the operation is over
+	Op        lock.Op          // the operation to which the action belonged
+	Completed bool             // the operation ended
 	Result    lock.Result      // the operation's result, if Completed
-	// Visible says that other clients may notice the action, by the broker's state of the locks or by the client's
-	// belief.
+	// Visible says that other clients may notice the action, by the broker's state of the locks or because of the
+	// acting client's belief.
 	Visible bool
-	// Timed says that something will expire, so that time matters from now on. Options do not always tell: a variant
-	// of the lock may cause it.
+	// Timed says that something will expire, so that time matters from now on. The options do not always show this in
+	// advance, since a variant of the lock may cause it.
 	Timed bool
-	// Effect determines how the action changes what the monitor knows of other clients: actions with equal effects
-	// change equal clients equally.
+	// Effect says how the action changes what the monitor knows about other clients. Actions with equal effects change
+	// equal clients equally.
 	Effect Effect
 }
 
-// Effect is the part of an action that other clients can notice.
+// Effect describes what other clients can notice of an action.
 type Effect struct {
 	Before, After monitor.Visible
 	Op            lock.Op
 	Method        uint8
 	Answer        uint8
 	Key           uint16
-	Restarted     bool                        // the servers restarted: all sessions ended
+	Restarted     bool                        // the servers restarted, so that all sessions ended
 	Stored        bool                        // another client's queue or consumer may have got a message
 	Passed        [lock.MaxLocks]monitor.Seen // the locks' states during and after the action
 }
@@ -74,7 +75,7 @@ func (e Effect) Kept(keep property.Set) (kept Effect) {
 	return kept
 }
 
-// NewSystem makes the transition system of bounds that have passed Check.
+// NewSystem returns the transition system for bounds that have passed Check.
 func NewSystem(b Bounds) *System {
 	s := &System{bounds: b, start: b.Scenario()}
 	s.world.record.silent = true
@@ -85,7 +86,7 @@ func NewSystem(b Bounds) *System {
 	return s
 }
 
-// Reset goes back to the initial state.
+// Reset returns to the initial state.
 func (s *System) Reset() {
 	s.world.reset(s.bounds.Target, &s.start)
 	s.world.forever = s.bounds.Forever
@@ -95,22 +96,22 @@ func (s *System) Reset() {
 	s.left = s.bounds.Faults
 	for _, n := range s.left.numbers() {
 		if *n == AnyNumber {
-			*n = 1 // always one more
+			*n = 1 // without a bound, always one more fault may happen
 		}
 	}
 	s.limitClocks()
 	s.normalise()
 }
 
-// limitClocks limits how far clocks can be set back to what the remaining faults allow.
+// limitClocks limits how far clocks can still be set back, according to the number of clock faults left.
 func (s *System) limitClocks() {
 	s.world.clocks.back = int64(s.left.Clocks) * int64(s.world.clocked.SkewMillis)
 }
 
-// Clients is the number of clients. An image has a part for each of them, and the shared part.
+// Clients returns the number of clients. An image has one part for each, and the shared part.
 func (s *System) Clients() int { return len(s.world.clients) }
 
-// Load restores a state.
+// Load sets the system to the state that an image encodes.
 func (s *System) Load(shared []byte, clients [][]byte) {
 	c := s.world.reader(shared)
 	s.codeBudget(c)
@@ -118,7 +119,7 @@ func (s *System) Load(shared []byte, clients [][]byte) {
 	s.world.load(c.Bytes(), clients)
 }
 
-// Shared appends the shared part of the state.
+// Shared appends the encoded shared part of the current state to buf.
 func (s *System) Shared(buf []byte) []byte {
 	c := s.world.writer(buf)
 	s.codeBudget(c)
@@ -126,7 +127,7 @@ func (s *System) Shared(buf []byte) []byte {
 	return c.Bytes()
 }
 
-// Client appends a client's part of the state.
+// Client appends the encoded part of client n to buf.
 func (s *System) Client(n int, buf []byte) []byte {
 	c := s.world.writer(buf)
 	s.world.codeClient(c, uint8(n))
@@ -144,8 +145,7 @@ func (s *System) codeBudget(c *codec.Coder) {
 	}
 }
 
-// View appends the part of a client that can affect other clients: its queues, its belief, and whether it
-// administers.
+// View appends what other clients can see of client n: its queues, its belief, and whether it administers.
 func (s *System) View(n int, buf []byte) []byte {
 	w := &s.world
 	cl := &w.clients[n-1]
@@ -164,19 +164,20 @@ func (s *System) View(n int, buf []byte) []byte {
 	return c.Bytes()
 }
 
-// Independent reports whether a client's action depends on other clients only by their views, and changes in their
-// parts only the monitor's state. Neither is so if time passes or if clients share a connection.
+// Independent reports whether a client's action depends on other clients only through their views, and changes only the
+// monitor's data in their parts. It returns false if time passes or if clients share a connection.
 func (s *System) Independent() bool {
 	w := &s.world
 	return !w.leases && !w.clocked.any() && w.cluster.Independent()
 }
 
-// Memoryless reports whether other clients' actions change only the queues in a client's part.
+// Memoryless reports whether an action changes other clients' parts only by their queues, and not by what the monitor
+// stores about them.
 func (s *System) Memoryless() bool { return monitor.Memoryless(s.bounds.Properties) }
 
-// Actions appends the possible actions of client n, including its faults; client 0 is the broker. It omits a fault
-// that equals another action followed by a fault, unless [Bounds.Every] asks for it: dying with the reply in hand
-// equals dying before the next command.
+// Actions appends the possible actions of client n, including its faults; client 0 is the broker. It omits a fault that
+// is equivalent to another action followed by a fault, unless [Bounds.Every] is set. For example, a crash after a reply
+// is equivalent to a crash before the next command.
 func (s *System) Actions(n int, buf []scenario.Action) []scenario.Action {
 	if n == 0 {
 		return s.global(buf)
@@ -201,7 +202,7 @@ func (s *System) Actions(n int, buf []scenario.Action) []scenario.Action {
 	return s.detection(c, s.mishaps(c, buf))
 }
 
-// interruptions are faults in the middle of a client's next command.
+// interruptions appends the faults that can hit a client in the middle of its next command.
 func (s *System) interruptions(c uint8, buf []scenario.Action) []scenario.Action {
 	if s.left.Crashes > 0 && !s.left.CleanCrashes {
 		buf = s.crash(buf, scenario.CrashEffect, c)
@@ -218,8 +219,8 @@ func (s *System) interruptions(c uint8, buf []scenario.Action) []scenario.Action
 	return buf
 }
 
-// mishaps are the faults between two commands of a client. They make no difference to a client that owns nothing and
-// has finished.
+// mishaps appends the faults that can hit a client between two commands. A client that has finished and owns nothing
+// has none, since they would make no difference.
 func (s *System) mishaps(c uint8, buf []scenario.Action) []scenario.Action {
 	cl := &s.world.clients[c-1]
 	if !s.world.unfinished(c) && !s.world.owns(c) {
@@ -240,7 +241,7 @@ func (s *System) mishaps(c uint8, buf []scenario.Action) []scenario.Action {
 	return buf
 }
 
-// disturbed appends the possible faults of a client's clock.
+// disturbed appends the possible faults of client c's clock.
 func (s *System) disturbed(buf []scenario.Action, c uint8) []scenario.Action {
 	f := &s.world.clocked
 	for kind := scenario.ClockAhead; kind <= scenario.ClockSlow; kind++ {
@@ -251,7 +252,7 @@ func (s *System) disturbed(buf []scenario.Action, c uint8) []scenario.Action {
 	return buf
 }
 
-// crash appends a client's crash.
+// crash appends client c's crash, of the kind how.
 func (s *System) crash(buf []scenario.Action, how scenario.ActionKind, c uint8) []scenario.Action {
 	if s.left.Late && s.bounds.Every {
 		buf = append(buf, scenario.Action{Kind: how, Client: c})
@@ -268,10 +269,10 @@ func (s *System) detection(c uint8, buf []scenario.Action) []scenario.Action {
 	return buf
 }
 
-// global appends the actions that concern no particular client: a restart of the server, and the passage of time.
-// Time passes up to the next moment that matters, or to two milliseconds before that moment and on in single
-// milliseconds from there, so that a command can come just before it, with it and just after it. [World.Do] lets the
-// last of those milliseconds pass, as for every action.
+// global appends the actions that belong to no client: a restart of the server, and the passing of time. Time either
+// passes up to the next moment at which something happens, or to two milliseconds before it and then in single
+// milliseconds. A command can thus come just before, at, and just after this moment. [World.Do] adds the last
+// millisecond, as for every action.
 func (s *System) global(buf []scenario.Action) []scenario.Action {
 	if s.left.Restarts > 0 {
 		buf = append(buf, scenario.Action{Kind: scenario.Restart})
@@ -285,7 +286,7 @@ func (s *System) global(buf []scenario.Action) []scenario.Action {
 	return buf
 }
 
-// nextMoment is the time until a client wakes up or something expires, 0 if there is none.
+// nextMoment returns the milliseconds until a client wakes up or something expires; 0 means that nothing will.
 func (w *World) nextMoment() int64 {
 	least := int64(0)
 	sooner := func(t int64) {
@@ -304,7 +305,7 @@ func (w *World) nextMoment() int64 {
 	return least
 }
 
-// owns reports whether a client has queues or a belief that the end of its connection would change.
+// owns reports whether a client has queues or a belief that would change if its connection ended.
 func (w *World) owns(c uint8) bool {
 	cl := &w.clients[c-1]
 	if w.cluster.Held(c) > 0 {
@@ -313,7 +314,7 @@ func (w *World) owns(c uint8) bool {
 	return cl.conn != 0 && !w.cluster.Shared() && w.cluster.Owns(cl.conn)
 }
 
-// Take carries out one of the actions that Actions has returned.
+// Take executes one of the actions that Actions has returned, and returns its outcome.
 func (s *System) Take(a scenario.Action) Outcome {
 	w := &s.world
 	w.Monitor.Mark()
@@ -334,14 +335,14 @@ func (s *System) Take(a scenario.Action) Outcome {
 	return out
 }
 
-// Step is Take without Visible and Effect, which nobody needs who looks at whole states.
+// Step is like Take, but does not compute Visible and Effect. Searches that compare whole states do not need these.
 func (s *System) Step(a scenario.Action) Outcome {
 	out := s.act(a)
 	s.normalise()
 	return out
 }
 
-// act carries out an action, and leaves the state as it comes.
+// act executes an action, and does not normalise the resulting state.
 func (s *System) act(a scenario.Action) Outcome {
 	w := &s.world
 	w.record.sent = backend.Exchange{}
@@ -381,15 +382,15 @@ func (s *System) spend(do scenario.ActionKind) {
 	}
 }
 
-// less decrements the number of faults left, if the number is bounded.
+// less decrements the number of faults left, if their number has a bound.
 func less(left *int, bound int) {
 	if bound != AnyNumber {
 		*left--
 	}
 }
 
-// Holds reports whether a client has something exclusive: a queue, even through a half-open connection, or a slot
-// that it was granted on a connection that the broker still has.
+// Holds reports whether a client has something exclusively: a queue, even on a half-open connection, or a slot that was
+// granted on a connection that still exists on the broker.
 func (s *System) Holds(n int) bool {
 	w := &s.world
 	cl := &w.clients[n-1]
@@ -404,9 +405,9 @@ func (s *System) Holds(n int) bool {
 	return false
 }
 
-// Abandoned removes the half-open connections that client n has forgotten, and returns each as the part of a dead
-// client. The client's part then describes only its new life, or its crash. The end of those connections cannot
-// affect that.
+// Abandoned removes client n's half-open connections that it no longer depends on. It returns each as the part of a
+// dead client. The remaining part describes only the client's current connection, or its crash. The end of the removed
+// connections cannot affect it.
 func (s *System) Abandoned(n int) (parts [][]byte) {
 	w := &s.world
 	w.halfOpen = slices.DeleteFunc(w.halfOpen, func(g halfOpen) bool {
@@ -420,7 +421,7 @@ func (s *System) Abandoned(n int) (parts [][]byte) {
 	return parts
 }
 
-// halfOpen is the part of a client that has died and left a half-open connection.
+// halfOpen returns the part of a dead client that has left half-open connection g.
 func (s *System) halfOpen(g halfOpen) []byte {
 	c := s.world.writer(nil)
 	dead, no, next := true, false, uint8(0)
@@ -428,12 +429,12 @@ func (s *System) halfOpen(g halfOpen) []byte {
 	codec.Byte(c, &next)
 	s.world.Monitor.CodeDead(c, g.client)
 	codec.Length(c, 1)
-	codec.Bool(c, &no) // the client's believed slot was not granted on it
+	codec.Bool(c, &no) // the slot that the client believes it holds was not granted on this connection
 	s.world.cluster.CodeSession(c, g.conn)
 	return c.Bytes()
 }
 
-// Audit judges what is left behind in a state without operations under way.
+// Audit returns the properties that leftovers on the servers violate. The state must have no operations under way.
 func (s *System) Audit() property.Set {
 	w := &s.world
 	w.Monitor.Found = 0
@@ -452,21 +453,21 @@ func (s *System) Dead(n int) bool { return s.world.clients[n-1].dead }
 // Busy reports whether a client has an operation under way.
 func (s *System) Busy(n int) bool { return s.world.clients[n-1].busy }
 
-// normalise brings the state into its normal form.
+// normalise removes data that can no longer make a difference, so that equivalent states are equal.
 func (s *System) normalise() {
 	s.world.normal()
 	s.world.Monitor.Forget(s.bounds.Properties, s.bounds.FailedAcquire)
 }
 
-// Witnessed reports whether the execution so far is its own witness of linearizability.
+// Witnessed reports whether the monitor has a linearization of the execution so far.
 func (s *System) Witnessed() bool {
 	return s.world.Monitor.Witnesses(s.bounds.FailedAcquire)
 }
 
-// Slots is the set of the first lock's slots: bit s is slot s.
+// Slots returns the set of slots that the first lock has on the server; bit s stands for slot s.
 func (s *System) Slots() uint16 { return s.world.truth[0].Exists }
 
-// Finish judges a state that has no further actions: leftovers, and unfinished clients.
+// Finish returns the properties that a state without further actions violates, by leftovers or by unfinished clients.
 func (s *System) Finish() property.Set {
 	w := &s.world
 	w.Monitor.Found = 0

@@ -15,7 +15,8 @@ import (
 	"github.com/lockproof/lockproof/sim/shrink"
 )
 
-// A backend of another kind is sampled, judged, minimised, drawn and replayed by the code that AMQP's is.
+// TestToySampled: the generic code samples, judges, minimises, draws and replays executions of a backend other than
+// AMQP.
 func TestToySampled(t *testing.T) {
 	const scenarios = 3000
 	var r sim.Runner
@@ -65,7 +66,7 @@ func named(t *testing.T, name string) property.Property {
 	return p
 }
 
-// minimal is the least counterexample made of a scenario, as it is drawn. It replays.
+// minimal minimises a counterexample and returns its diagram. It also checks that the result replays.
 func minimal(t *testing.T, target *lock.Target, s scenario.Scenario) string {
 	var r sim.Runner
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
@@ -82,8 +83,8 @@ func minimal(t *testing.T, target *lock.Target, s scenario.Scenario) string {
 	return out.String()
 }
 
-// The toy is explored as well: every execution within bounds, with commands that wait, clients that die while theirs
-// wait, and leases that end. The search finds the violations of sampling, and none of the reference.
+// TestToyExplored searches all executions of the toy locks within bounds. Commands wait, clients die while their
+// commands wait, and leases end. The search finds the violations of the mutants, and none of the reference.
 func TestToyExplored(t *testing.T) {
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release
 	for _, target := range []*lock.Target{toyReference, toyImpatient, toyCredulous} {

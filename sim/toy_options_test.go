@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// An option of the backend's own is drawn, written to a file, read back and replayed.
+// TestToyOptions: an option that only one backend has is drawn, written to a file, read back and replayed.
 func TestToyOptions(t *testing.T) {
 	var r sim.Runner
 	breaks := named(t, toyCredulous.Breaks)
@@ -60,7 +60,7 @@ func TestToyOptions(t *testing.T) {
 	}
 }
 
-// A file's server and options are read strictly.
+// TestToyFileRefused: a file with an unknown server or wrong options is refused.
 func TestToyFileRefused(t *testing.T) {
 	s := sim.NewSource(sim.Space{Target: toyReference}, 1).Scenario(0)
 	s.Options = toyTable.Edit(s.Options, func(o *toyOptions) { o.Lease = 7 })
@@ -94,7 +94,7 @@ func TestToyFileRefused(t *testing.T) {
 	}
 }
 
-// A property that a backend's locks skip is not judged of them, and the reason is told.
+// TestToySkips: a property that a backend's locks skip is not judged, and the result has the reason.
 func TestToySkips(t *testing.T) {
 	if property.Of(toyReference).Has(property.MinimalDriver) || property.Skipped(toyReference)[property.MinimalDriver] == "" {
 		t.Errorf("of the toy: %v, skipped %v", property.Of(toyReference).Names(), property.Skipped(toyReference))

@@ -28,23 +28,23 @@ const (
 	toyAsk
 	toyUnlock
 	toyRenew
-	toyLost // the message
+	toyLost // the message that a session has ended
 )
 
 var toyWords = [...]string{"", "open", "lock", "ask", "unlock", "renew", "lost"}
 
-// The links beside a client's operation.
+// These are the links beside a client's operation: renewing the lease, and receiving the message.
 const (
 	toyRenewing = iota + 1
 	toyTold
 )
 
-// toyOptions are the options of locks on it.
+// toyOptions are the options of locks on the toy server.
 type toyOptions struct {
-	Lease int // how long a lease is, in milliseconds
+	Lease int // length of a lease in milliseconds
 }
 
-// Check implements [lock.Settings].
+// Check implements [lock.Settings]: it refuses a lease of 0.
 func (o toyOptions) Check() error {
 	if o.Lease == 0 {
 		return errors.New("lease 0: expected at least a millisecond")
@@ -52,14 +52,15 @@ func (o toyOptions) Check() error {
 	return nil
 }
 
-// Facts implements [lock.Settings]: a client tries once, and has a session of its own.
+// Facts implements [lock.Settings]. The zero facts say that an acquire tries once and that each client has its own
+// session.
 func (o toyOptions) Facts() lock.Facts { return lock.Facts{} }
 
 var toyTable = lock.NewTable("toy", toyOptions{Lease: 12},
 	lock.Number("lease", "how long a lease is, in milliseconds", 1000, func(o *toyOptions) *int { return &o.Lease }))
 
-// The reference, and locks with a bug. toyImpatient takes it for a grant that it waits; toyCredulous does not ask when it
-// verifies.
+// These are the reference lock and two locks with a bug. toyImpatient believes that it has the lock while it still
+// waits for it. toyCredulous verifies without asking the server.
 var (
 	toyReference = &lock.Target{Name: "toy", Kind: lock.Mutex, Backend: "toy"}
 	toyImpatient = &lock.Target{Name: "toy-impatient", Kind: lock.Mutex, Backend: "toy", Breaks: "mutual-exclusion"}
@@ -81,7 +82,7 @@ func init() {
 	})
 }
 
-// toy is the machines and the server.
+// toy is the cluster of this backend: the clients' machines and the toy server.
 type toy struct {
 	sim.Plain
 	target   *lock.Target
@@ -89,12 +90,12 @@ type toy struct {
 	options  toyOptions
 	owner    func(backend.Session) uint8
 	clients  []toyClient
-	sessions []toySession // by number, from 1
+	sessions []toySession // index: the session's number minus 1
 	ended    []backend.Session
 	last     [2]string
 }
 
-// toyClient is a machine.
+// toyClient is the machine of one client.
 type toyClient struct {
 	op      lock.Op
 	result  lock.Result
@@ -102,19 +103,19 @@ type toyClient struct {
 	held    uint8
 	renewed bool
 	waiting bool
-	told    bool            // a message is there for it
-	on      backend.Session // on which it waits
-	reply   backend.Result  // to its last command; of one that waits, Blocked until it is answered
+	told    bool            // a message that its session ended has arrived
+	on      backend.Session // session on which its command waits
+	reply   backend.Result  // reply to its last command; Blocked while the command waits
 	sent    uint8
 }
 
-// toySession is what the server has of a session.
+// toySession is what the server stores about a session.
 type toySession struct {
 	alive bool
 	holds bool
 	lock  uint8
-	place uint8 // in the queue of those who wait; 0 is nowhere
-	left  int64 // of the lease, where it holds
+	place uint8 // position in the queue of waiting sessions; 0 if it does not wait
+	left  int64 // milliseconds of the lease left, if it holds the lock
 }
 
 func (k *toy) at(on backend.Session) *toySession {
@@ -133,7 +134,7 @@ func (k *toy) SetUp(said func(backend.Exchange)) {
 	said(backend.Exchange{Method: toyOpen})
 }
 
-// The machine: its commands, and its reactions to replies.
+// The machine of a client: its commands, and how it handles replies.
 
 func (k *toy) Start(c uint8, op lock.Op, _ uint8) {
 	m := &k.clients[c-1]
@@ -200,7 +201,8 @@ func (k *toy) Linked(c uint8) bool   { return k.clients[c-1].linked }
 func (k *toy) Opens(c uint8) bool    { return k.clients[c-1].sent == toyOpen }
 func (k *toy) Answered(c uint8) bool { return k.clients[c-1].waiting }
 
-// Links: a client that waits goes on when it is answered, or at once if it is impatient.
+// Links returns the links that can take a step. An operation that waits continues after its reply has come, or at once
+// if the lock is impatient.
 func (k *toy) Links(c uint8) (set uint8) {
 	m := &k.clients[c-1]
 	if !m.waiting || m.reply != backend.Blocked || k.target == toyImpatient {
@@ -215,7 +217,7 @@ func (k *toy) Links(c uint8) (set uint8) {
 	return set
 }
 
-// The server: what it does with a command.
+// The toy server: how it executes commands.
 
 func (k *toy) Deliver(c uint8, on backend.Session) backend.Exchange {
 	m := &k.clients[c-1]
@@ -261,7 +263,7 @@ func (k *toy) session(on backend.Session) *toySession {
 	return k.at(on)
 }
 
-// enter has a session take the lock, or wait.
+// enter lets a session take lock l, or puts it into the queue of waiting sessions.
 func (k *toy) enter(c uint8, on backend.Session, l uint8) backend.Result {
 	s, place := k.at(on), uint8(1)
 	s.lock = l
@@ -296,7 +298,7 @@ func (k *toy) grant(l uint8) {
 	}
 }
 
-// answer answers the client that waits on a session.
+// answer gives the reply r to the client that waits on a session.
 func (k *toy) answer(on backend.Session, r backend.Result) {
 	for i := range k.clients {
 		if m := &k.clients[i]; m.waiting && m.on == on && m.reply == backend.Blocked {
@@ -351,7 +353,7 @@ func (k *toy) Advance(ms int64) (passed int64, changed bool) {
 				s.left--
 			}
 		}
-		for i := range k.sessions { // a session that is granted the lock by this gets the whole lease
+		for i := range k.sessions { // a session that gets the lock in this loop has the whole lease
 			s := &k.sessions[i]
 			if !s.holds || s.left > 0 {
 				continue
@@ -382,7 +384,7 @@ func (k *toy) NextTimer() (next int64, any bool) {
 	return next, any
 }
 
-// Act renews the lease, or takes the message.
+// Act takes a step beside the operation: it renews the lease, or receives the message that the session has ended.
 func (k *toy) Act(c, link uint8, on backend.Session) backend.Exchange {
 	m := &k.clients[c-1]
 	if link == toyTold {
@@ -430,7 +432,7 @@ func (k *toy) Resources() (all []sim.Resource) {
 	return all
 }
 
-// States. The places in the queue are normal already: a state does not depend on its past.
+// Encoding of states. Positions in the queue need no normalisation, since they do not depend on the past.
 
 func (k *toy) Clear() {
 	clear(k.clients)
@@ -450,7 +452,7 @@ func (k *toy) CodeClient(c *codec.Coder, n uint8) {
 	codec.Byte(c, &m.result.Slot)
 	codec.Bools(c, &m.linked, &m.renewed, &m.waiting, &m.told, &m.result.Held)
 	if c.Reading() {
-		m.on = backend.Session(n) // as a client's session is numbered when a state is read
+		m.on = backend.Session(n) // sessions are numbered like clients when a state is read
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Trace carries out a scenario and keeps every step. The trace's violations include those that only the whole history
-// shows, and exclude properties that are not applicable to the target.
+// Trace runs a scenario and records every step. The violations include those that only the whole history shows. They
+// exclude properties that do not apply to the target.
 func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, failedAcquire property.FailedAcquire) *scenario.Trace {
 	r.record.tracing = true
 	defer func() { r.record.tracing = false }()
@@ -24,7 +24,7 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, failedAcquire 
 	t.History.Events = kept(t.History.Events)
 	t.Scenario.Options = r.options
 	t.Number()
-	whole := func() *history.History { return &t.History } // its events are numbered by steps
+	whole := func() *history.History { return &t.History } // the events refer to the numbers of these steps
 	r.conclude(failedAcquire, whole, func(v linear.Verdict) {
 		if v.Decision == linear.Illegal {
 			t.Violations = append(t.Violations, judge.Violation(t, v))
@@ -35,17 +35,17 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, failedAcquire 
 	return t
 }
 
-// kept copies a slice that the next run overwrites; the copy is never nil.
+// kept returns a copy of a slice that the next run overwrites. The copy is never nil.
 func kept[T any](s []T) []T { return append([]T(nil), s...) }
 
-// Replay makes a scenario whose schedule is the actions of a trace, without choices and without a fault plan.
+// Replay returns a scenario whose schedule is the actions of trace t. It has no random choices and no planned faults.
 func Replay(t *scenario.Trace) scenario.Scenario {
 	s := t.Scenario.Clone()
 	s.Faults, s.Deeper = nil, 0
 	for _, c := range s.Clients {
 		for i := range c.Ops {
 			switch op := &c.Ops[i]; op.Op {
-			case lock.Destroy, lock.Count: // drawn for a persistent mutex, it has an argument without meaning
+			case lock.Destroy, lock.Count: // drop the argument, which means nothing for a persistent mutex
 				op.Arg = 0
 			}
 		}
@@ -55,7 +55,7 @@ func Replay(t *scenario.Trace) scenario.Scenario {
 	return s
 }
 
-// actions are the actions of the steps, except audits, which the world adds itself.
+// actions returns the actions of the steps, without audits, which a replay adds itself.
 func actions(steps []scenario.TraceStep) (all []scenario.Action) {
 	for i := range steps {
 		if a := steps[i].Action; a.Kind != scenario.Audit {

@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// changed reports the servers' state of a lock to the monitor if it has changed.
+// changed looks up the servers' state of lock l, and reports it to the monitor if it has changed.
 func (w *World) changed(l, c uint8) {
 	before := w.truth[l]
 	w.survey(l)
@@ -21,7 +21,7 @@ func (w *World) changed(l, c uint8) {
 	}
 }
 
-// lapsed notes the clients whose leases have ended since the truth was last looked up.
+// lapsed records the clients whose leases have ended since the servers' state was last looked up (before).
 func (w *World) lapsed(before *monitor.Truth) {
 	if at := before.Nearest(); at == 0 || at > w.now {
 		return
@@ -40,7 +40,7 @@ func (w *World) allChanged(c uint8) {
 	}
 }
 
-// survey looks up the servers' state of a lock.
+// survey looks up the servers' state of lock l and stores it in w.truth.
 func (w *World) survey(l uint8) {
 	w.cluster.Truth(l, &w.truth[l])
 	if w.leases {
@@ -48,7 +48,7 @@ func (w *World) survey(l uint8) {
 	}
 }
 
-// ownerOf is the client that owns a session, with [monitor.HalfOpen] if the session is half-open; 0 is no client.
+// ownerOf returns the client that owns a session, with [monitor.HalfOpen] if the session is half-open; 0 means none.
 func (w *World) ownerOf(on backend.Session) uint8 {
 	if int(on) >= len(w.owners) {
 		return 0

@@ -16,8 +16,9 @@ import (
 
 var witnessed = flag.Int("witnessed", 300, "on how many scenarios of each target of leases the witness is compared with the history")
 
-// If the monitor has a witness of linearizability for an execution with leases, the history is never illegal, for any
-// lock. Executions of the references nearly always have one.
+// TestLeaseWitness compares the monitor with the history checker on locks with leases. If the monitor has a
+// linearization of an execution, the history is never illegal. The monitor has one for nearly all executions of the
+// reference locks.
 func TestLeaseWitness(t *testing.T) {
 	for _, name := range []string{"mariadb", "postgres", "redis"} {
 		b, err := lock.BackendNamed(name)
@@ -38,7 +39,8 @@ func TestLeaseWitness(t *testing.T) {
 	}
 }
 
-// vouched compares the witness with the history, and returns how many executions are none.
+// vouched makes this comparison for random scenarios of a target. It returns for how many executions the monitor had no
+// linearization.
 func vouched(t *testing.T, target *lock.Target, scenarios int) (without int) {
 	var r sim.Runner
 	var c linear.Checker
@@ -46,7 +48,7 @@ func vouched(t *testing.T, target *lock.Target, scenarios int) (without int) {
 	for i := range scenarios {
 		s := source.Scenario(i)
 		if limitsDiffer(target, &s) {
-			continue // a history knows nothing of limits that are its callers'
+			continue // the history does not have the callers' limits
 		}
 		r.Run(target, &s)
 		h := r.History()
@@ -66,7 +68,7 @@ func vouched(t *testing.T, target *lock.Target, scenarios int) (without int) {
 	return without
 }
 
-// limitsDiffer reports whether a caller states another limit than there are slots.
+// limitsDiffer reports whether any acquire states a limit other than the number of slots.
 func limitsDiffer(target *lock.Target, s *scenario.Scenario) bool {
 	return target.Traits.Has(lock.Limits) && slices.ContainsFunc(s.Clients, func(c scenario.Client) bool {
 		return slices.ContainsFunc(c.Ops, func(o scenario.Operation) bool {

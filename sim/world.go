@@ -15,69 +15,69 @@ type World struct {
 	options  lock.Options
 	scenario *scenario.Scenario
 	cluster  Cluster
-	links    bool        // of the backend
-	leases   bool        // of the backend
-	lasting  bool        // of the backend
-	units    bool        // of the backend
-	clocked  ClockFaults // of the backend
+	links    bool        // from the backend, see Backend.Links
+	leases   bool        // from the backend, see Backend.Leases
+	lasting  bool        // from the backend, see Backend.Lasting
+	units    bool        // from the backend, see Backend.Units
+	clocked  ClockFaults // from the backend, see Backend.Clocks
 	clocks   Clocks
-	clusters map[*Backend]Cluster // the clusters made so far
+	clusters map[*Backend]Cluster // by backend, the clusters that exist
 	locks    []string             // names of the locks
-	now      int64                // virtual milliseconds
-	shared   backend.Session      // the session that all clients use, if they share one
+	now      int64                // virtual time in milliseconds
+	shared   backend.Session      // the session that all clients share; 0 if each has its own
 	clients  []client
 	halfOpen []halfOpen
-	owners   []uint8 // by session: the number of the client
+	owners   []uint8 // by number of a session: the client that owns it
 	truth    [lock.MaxLocks]monitor.Truth
 	expired  []backend.Session // scratch
 	coder    codec.Coder       // scratch
 	told     tellers
-	// Monitor watches the execution. Costs adds up the costs of operations; it may be nil.
+	// Monitor judges the execution while it runs. Costs adds up the costs of operations; it may be nil.
 	Monitor monitor.Monitor
 	Costs   *monitor.Costs
-	// Coverage collects what executions cover; it may be nil.
+	// Coverage collects what the executions have covered; it may be nil.
 	Coverage *Coverage
-	// Own evaluates users' own properties; nil if there are none.
+	// Own evaluates the user's custom properties; it is nil if there are none.
 	Own *own.Watch
-	// Seen are the coverage points of the current execution.
+	// Seen has the coverage points of the current execution.
 	Seen Seen
 
-	forever bool // clients repeat their operations
+	forever bool // clients repeat their operations without end
 	record  record
 }
 
-// client is one client: its sessions and its progress in its workload. The machine belongs to the cluster.
+// client is one client: its sessions, and how far it is in its workload. The cluster has the client's machine.
 type client struct {
-	conn  backend.Session // 0 once the server has dropped it, whether the client knows or not
-	grant backend.Session // the session under which the client was granted what it believes it holds
-	// process identifies, in the history, the current operation or the last one; incarnation counts the client's
-	// sessions.
+	conn  backend.Session // 0 once the server has ended it, even if the client does not know
+	grant backend.Session // the session on which the client was granted what it believes it holds
+	// process is the number of the history's process for the current or last operation. incarnation is the number of
+	// the client's sessions so far.
 	process     int32
 	incarnation int32
 	invoked     int    // index of the event that invoked the operation
 	next        uint8  // index of the next operation
-	sent        uint16 // commands sent
-	called      uint16 // operations called
+	sent        uint16 // number of commands sent
+	called      uint16 // number of operations invoked
 	dead        bool
 	busy        bool // an operation is under way
 	wake        int64
 }
 
-// halfOpen is a session that is dead, while the server has not noticed.
+// halfOpen is a session that is dead, but that still exists on the server.
 type halfOpen struct {
 	conn    backend.Session
 	client  uint8
 	process int32
 }
 
-// tellers are the callbacks passed to a cluster, made once.
+// tellers has the callbacks that are passed to clusters. They are created only once.
 type tellers struct {
 	owner    func(backend.Session) uint8
 	setUp    func(backend.Exchange)
 	believed func(l, s uint8) bool
 }
 
-// reset begins a scenario's execution: it makes the locks' slots and connects the clients.
+// reset begins the execution of a scenario: it creates the locks' slots and connects the clients.
 func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 	w.settle(target, s)
 	w.now, w.shared, w.Seen, w.clocks = 0, 0, 0, Clocks{}
@@ -113,7 +113,7 @@ func (w *World) reset(target *lock.Target, s *scenario.Scenario) {
 	}
 }
 
-// settle switches the world to the target's backend.
+// settle selects the cluster of the target's backend, and resets it for the scenario.
 func (w *World) settle(target *lock.Target, s *scenario.Scenario) {
 	b := BackendOf(target)
 	if w.clusters == nil {
@@ -145,7 +145,7 @@ func (w *World) connect(c uint8) {
 	cl.sent = 0
 }
 
-// Sent is the number of commands that clients have sent since they were connected.
+// Sent returns the number of commands that all clients have sent since their first connection.
 func (w *World) Sent() (n int) {
 	for i := range w.clients {
 		n += int(w.clients[i].sent)
@@ -153,7 +153,7 @@ func (w *World) Sent() (n int) {
 	return n
 }
 
-// Called is the number of operations that were called.
+// Called returns the number of operations that all clients have invoked.
 func (w *World) Called() (n int) {
 	for i := range w.clients {
 		n += int(w.clients[i].called)
@@ -161,5 +161,5 @@ func (w *World) Called() (n int) {
 	return n
 }
 
-// lockOf is the index of the lock that a client uses.
+// lockOf returns the index of the lock that client c uses.
 func (w *World) lockOf(c uint8) uint8 { return uint8(w.scenario.Clients[c-1].Lock) }

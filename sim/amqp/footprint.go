@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Touches implements [sim.Cluster].
+// Touches implements [sim.Cluster]: it returns the footprint of client c's next command.
 func (k *cluster) Touches(c uint8, next *scenario.Operation) (f backend.Footprint) {
 	cl, impl := k.client(c)
 	m := cl.machine
@@ -32,7 +32,7 @@ func (k *cluster) Touches(c uint8, next *scenario.Operation) (f backend.Footprin
 	return f
 }
 
-// Writes implements [sim.Cluster]: the queues that a client may declare, delete or lose.
+// Writes implements [sim.Cluster]: it returns the roles of the queues that a client may still declare, delete or lose.
 func (k *cluster) Writes(c uint8, dead bool, rest []scenario.Operation, safe backend.Session) (set backend.Roles) {
 	for q := range k.roles {
 		on := backend.Session(k.broker.Owner(amqp.Queue(q)))
@@ -46,7 +46,7 @@ func (k *cluster) Writes(c uint8, dead bool, rest []scenario.Operation, safe bac
 	cl, impl := k.client(c)
 	known, ok := impl.(*amqplock.Protocol)
 	if !ok {
-		return backend.AllRoles // a variant may change any queue
+		return backend.AllRoles // an unknown variant of the lock may change any queue
 	}
 	if !cl.machine.Idle() {
 		set |= known.Writes(cl.machine.Op)

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// answers are replies that a complete search should have met.
+// answers are the broker's replies that a complete search is expected to meet.
 var answers = []sim.Answer{
 	{Name: "queue found", Method: uint8(amqp.BasicPublish)},
 	{Name: "NO_ROUTE", Answer: amqp.Returned, Result: backend.Absent},
@@ -18,7 +18,7 @@ var answers = []sim.Answer{
 	{Name: "delete-ok", Method: uint8(amqp.QueueDelete)},
 }
 
-// drawOptions draws options with which the reference must hold, whatever is drawn.
+// drawOptions draws options for a scenario. The reference locks must be right with any of them.
 func drawOptions(d sim.Draws, fix func(lock.Options) lock.Options) lock.Options {
 	o := amqplock.Table.Of(amqplock.DefaultOptions())
 	o.Overshoot = max(0, d.Bits(2)-1)
@@ -44,7 +44,7 @@ func drawOptions(d sim.Draws, fix func(lock.Options) lock.Options) lock.Options 
 		o.Confirm = amqplock.Transactions
 	}
 	out := fix(amqplock.Table.Options(o))
-	// If two options exclude each other, the drawn option yields.
+	// If the fixed and drawn options exclude each other, change the drawn ones.
 	if out.Check() != nil {
 		out = fix(amqplock.Table.Edit(out, func(o *amqplock.Options) { o.Confirm = amqplock.Confirms }))
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// plan has the queues of a scenario's locks. It depends only on the target's naming and the locks' names.
+// plan has the names, numbers and roles of the queues of a scenario's locks. It depends only on the target and on the
+// locks' names.
 type plan struct {
 	target  *lock.Target
 	locks   []string
@@ -25,13 +26,13 @@ type plan struct {
 // plansKept is the largest number of plans that a cluster keeps for later scenarios.
 const plansKept = 16
 
-// fits reports whether the plan can be used for a scenario.
+// fits reports whether the plan is for this target and for locks with these names.
 func (p *plan) fits(target *lock.Target, locks []scenario.Lock) bool {
 	return p.target == target &&
 		slices.EqualFunc(p.locks, locks, func(name string, l scenario.Lock) bool { return name == l.Name })
 }
 
-// newPlan names and numbers the queues.
+// newPlan names and numbers the queues of the locks, and assigns their roles.
 func newPlan(target *lock.Target, locks []scenario.Lock) *plan {
 	p := &plan{target: target, names: new(amqp.Names)}
 	var learned amqplock.QueueRoles
@@ -46,7 +47,7 @@ func newPlan(target *lock.Target, locks []scenario.Lock) *plan {
 	return p
 }
 
-// settle selects the plan for a scenario.
+// settle selects the plan for a scenario, or makes a new one.
 func (k *cluster) settle(target *lock.Target, s *scenario.Scenario, o lock.Options) {
 	i := slices.IndexFunc(k.plans, func(p *plan) bool { return p.fits(target, s.Locks) })
 	if i < 0 {
@@ -66,10 +67,10 @@ func (k *cluster) settle(target *lock.Target, s *scenario.Scenario, o lock.Optio
 	}
 }
 
-// roles has the roles of queues, by their numbers.
+// roles maps the number of a queue to its role in its lock.
 type roles amqplock.QueueRoles
 
-// mean adds the role of its queue to an exchange.
+// mean stores the role of queue q in exchange x.
 func (r roles) mean(q amqp.Queue, x *backend.Exchange) {
 	x.Key = uint16(q)
 	if m := &r[q]; m.Known {
@@ -77,7 +78,7 @@ func (r roles) mean(q amqp.Queue, x *backend.Exchange) {
 	}
 }
 
-// of is the set of roles that a queue may have.
+// of returns the set of roles that queue q may have: one, or all if its role is unknown.
 func (r roles) of(q amqp.Queue) backend.Roles {
 	if int(q) >= len(r) || !r[q].Known {
 		return backend.AllRoles

@@ -29,7 +29,7 @@ func ops(o ...scenario.Operation) []scenario.Operation { return o }
 
 var slotsOnly = []property.Property{property.ContiguousSlots, property.AdminExclusion, property.RemovalDrains, property.ExactCount, property.NoLeak, property.Progress}
 
-// questions are the questions that the guidelines leave open.
+// questions are those that the guidelines for these locks leave open.
 var questions = []question.Question{
 	{Ask: "Adding, read literally, declares only A[C+X]. For X > 1, what does that make?", Rows: []question.Row{
 		question.Visit("literal, add 1", question.Admins(1, 1, noFaults, ops(addOne), "add-reading=literal"), slotsOnly...),
@@ -145,7 +145,8 @@ var questions = []question.Question{
 	}, Answer: "It is enough, and it is dear. Claims need not be looked for first: a slot that is taken breaks the channel instead, which is opened again without its connection, so that what is held stays held. Declaring one's own queue again says that it is one's own, and nothing of the slot: verify has to ask for the A queue as well, in the same round trip, or for that alone. It does not cure a driver that reconnects by itself, which declares the queue anew. Looking first costs more, since a slot that is free breaks a channel too. Transactions take more commands, and break none."},
 }
 
-// declaring are the options for a broker without confirms and transactions: nothing is published.
+// declaring returns the options for a broker without confirms and transactions. Clients then publish nothing, and
+// declare queues instead.
 func declaring(claim, verify string) []string {
 	return []string{"existence=passive", "confirm=none", "claim=" + claim, "verify=" + verify, "pipeline=1"}
 }
@@ -153,7 +154,7 @@ func declaring(claim, verify string) []string {
 func init() {
 	question.Register("", &question.Set{
 		Title: "the guidelines' open questions",
-		// Each step of an execution is then one command, so executions have as few steps as possible.
+		// Without pipelining each step of an execution is one command, so executions have as few steps as possible.
 		Options:   question.Options("pipeline=0"),
 		Questions: questions,
 		Combined: &question.Combinations{
@@ -165,7 +166,8 @@ func init() {
 				{Option: "verify-first", Values: []string{"true", "false"}},
 				{Option: "restart", Values: []string{"first", "stay", "random"}},
 			},
-			// Two administrators and a client, two clients and an administrator, with a crash and without.
+			// These configurations have one client and two administrators, or two clients and one administrator, with a
+			// crash and without.
 			Stood: []question.Configuration{
 				question.Both(1, 2, sim.FaultBounds{}, ops(acquire, verify), swap).Beside(2),
 				question.Both(1, 1, sim.FaultBounds{}, ops(acquire), nil).Beside(2).InTurns(ops(addOne), ops(removeOne)),

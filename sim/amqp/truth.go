@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// Truth implements [sim.Cluster].
+// Truth implements [sim.Cluster]: it stores the servers' state of lock l in t.
 func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	*t = monitor.Truth{}
 	layout := k.layouts[l]
@@ -34,7 +34,7 @@ func (k *cluster) holder(t *monitor.Truth, q amqp.Queue, s uint8) {
 	}
 }
 
-// ownerOf is the client whose connection owns a queue exclusively.
+// ownerOf returns the client whose connection owns queue q exclusively; 0 means none.
 func (k *cluster) ownerOf(q amqp.Queue) uint8 {
 	if conn := k.broker.Owner(q); conn != 0 {
 		return k.owner(backend.Session(conn))
@@ -42,7 +42,7 @@ func (k *cluster) ownerOf(q amqp.Queue) uint8 {
 	return 0
 }
 
-// Resources implements [sim.Cluster]. They are queues.
+// Resources implements [sim.Cluster]: it returns the existing queues.
 func (k *cluster) Resources() (all []sim.Resource) {
 	for i := range k.names.Len() {
 		q := amqp.Queue(i + 1)
@@ -57,10 +57,10 @@ func (k *cluster) Resources() (all []sim.Resource) {
 	return all
 }
 
-// Owns implements [sim.Cluster].
+// Owns implements [sim.Cluster]: it reports whether a session owns an exclusive resource.
 func (k *cluster) Owns(on backend.Session) bool { return k.broker.Owns(broker.Conn(on)) }
 
-// Leftover implements [sim.Cluster].
+// Leftover implements [sim.Cluster]: it describes what is wrong in the final state; "" if nothing is.
 func (k *cluster) Leftover(believed func(l, s uint8) bool) string {
 	for q := 1; q < len(k.roles); q++ {
 		if detail := k.leftover(amqp.Queue(q), believed); detail != "" {
@@ -70,7 +70,7 @@ func (k *cluster) Leftover(believed func(l, s uint8) bool) string {
 	return ""
 }
 
-// leftover describes what is wrong with an existing queue, or returns "".
+// leftover describes what is wrong with queue q at the end of an execution; "" if nothing is.
 func (k *cluster) leftover(q amqp.Queue, believed func(l, s uint8) bool) string {
 	if !k.broker.Exists(q) {
 		return ""
@@ -79,5 +79,5 @@ func (k *cluster) leftover(q amqp.Queue, believed func(l, s uint8) bool) string 
 	return m.Leftover(k.broker.Depth(q), k.broker.Owner(q) != 0 || believed(m.Lock, m.Slot))
 }
 
-// Phase names the current activity of a client's machine.
+// Phase names the current activity of client c's machine.
 func (k *cluster) Phase(c uint8) string { return k.clients[c-1].machine.Phase.String() }

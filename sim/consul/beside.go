@@ -6,13 +6,13 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// The links besides a client's operation.
+// These are the links of a client beside its operation.
 const (
-	watching = iota + 1 // a holder's blocking query returns: something under the prefix has changed
-	renewing            // half the time of the client's session is over
+	watching = iota + 1 // a holder's blocking query returns, since something under the lock's prefix has changed
+	renewing            // half of the session's TTL has passed
 )
 
-// Links implements [sim.Cluster].
+// Links implements [sim.Cluster]: it returns the set of links on which client c can take a step.
 func (k *cluster) Links(c uint8) (set uint8) {
 	cl, p := &k.clients[c-1], k.protocol(c)
 	m, prefix := &cl.machine, k.reads[k.lockOf(c)].Key
@@ -28,7 +28,7 @@ func (k *cluster) Links(c uint8) (set uint8) {
 	return set
 }
 
-// Act implements [sim.Cluster].
+// Act implements [sim.Cluster]: it takes a step of client c beside its operation.
 func (k *cluster) Act(c, link uint8, _ backend.Session) backend.Exchange {
 	m, p := k.machine(c), k.protocol(c)
 	k.last = exchange{request: consul.Request{Method: consul.RenewSession, Session: consul.Session{ID: m.Session}}}
@@ -44,7 +44,7 @@ func (k *cluster) Act(c, link uint8, _ backend.Session) backend.Exchange {
 	return x
 }
 
-// Describe implements [sim.Cluster].
+// Describe implements [sim.Cluster]: it adds the last command and its reply to a step of a trace.
 func (k *cluster) Describe(step *scenario.TraceStep) {
 	step.Command, step.Reply = k.last.request.Words(), k.last.reply.Words(k.last.request.Method)
 	sent := consul.Sent{Request: k.last.request, Reply: k.last.reply, Alive: k.server.Sessions()}

@@ -12,30 +12,30 @@ import (
 	"github.com/lockproof/lockproof/sim/consul/server"
 )
 
-// cluster has the machines of clients and the server. Holders are known by the names of their sessions, so clients
+// cluster has the clients' machines and the Consul server. The lock's key names the sessions of all holders, so clients
 // are not independent.
 type cluster struct {
 	sim.Plain
-	protocols []consul.Protocol // by lock
-	keys      []string          // by lock: the one that says who holds a slot
-	reads     []consul.Request  // by lock: of everything under its prefix
-	limits    bool              // acquires state them
+	protocols []consul.Protocol // indexed by lock
+	keys      []string          // indexed by lock: the key that names the holders
+	reads     []consul.Request  // indexed by lock: a read of all keys under the lock's prefix
+	limits    bool              // acquires state their own limits
 	scenario  *scenario.Scenario
 	owner     func(backend.Session) uint8
 	server    server.Server
 	clients   []client
-	sessions  []session // by number, from 1
-	slots     []permit  // of the sessions that are among the holders of a lock
+	sessions  []session // index: the session's number minus 1
+	slots     []permit  // slots of the sessions that the locks' keys name as holders
 	expired   []backend.Session
 	ended     []string // scratch
 	bodies    [lock.MaxLocks]body
-	last      exchange // for [cluster.Describe]
+	last      exchange // request and reply that Describe describes
 	kept      kept
 }
 
 var _ sim.Keeping = (*cluster)(nil)
 
-// kept is the state that [cluster.Keep] keeps aside.
+// kept is the copy of the state that [cluster.Keep] makes.
 type kept struct {
 	server   server.Server
 	clients  []client
@@ -44,20 +44,20 @@ type kept struct {
 	expired  []backend.Session
 }
 
-// client is one client's machine, and its last request.
+// client has the machine of one client, and the client's last request.
 type client struct {
 	machine consul.Machine
 	sent    exchange
-	left    int64 // remaining time of its wait for a change
+	left    int64 // milliseconds for which its blocking query still waits
 }
 
-// session is the name of a session of the world, while it exists.
+// session says whether a session exists, and its name in Consul (id).
 type session struct {
 	alive bool
 	id    string
 }
 
-// permit is the slot number for a place among the holders of a lock.
+// permit is the slot number of a session (id) that is a holder of a lock.
 type permit struct {
 	lock uint8
 	id   string
@@ -69,7 +69,7 @@ type exchange struct {
 	reply   consul.Reply
 }
 
-// Reset implements [sim.Cluster].
+// Reset implements [sim.Cluster]: it begins a scenario with empty servers and idle clients.
 func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8) {
 	k.scenario, k.owner, k.protocols, k.limits = s, owner, k.protocols[:0], t.Traits.Has(lock.Limits)
 	k.keys, k.reads = k.keys[:0], k.reads[:0]
@@ -88,7 +88,7 @@ func (k *cluster) clear() {
 	k.sessions, k.slots, k.expired = k.sessions[:0], k.slots[:0], k.expired[:0]
 }
 
-// SetUp implements [sim.Cluster]. The first holder creates the lock's key.
+// SetUp implements [sim.Cluster]. It does nothing, since the first holder creates the lock's key.
 func (k *cluster) SetUp(func(backend.Exchange)) {}
 
 func (k *cluster) machine(c uint8) *consul.Machine { return &k.clients[c-1].machine }
@@ -97,7 +97,7 @@ func (k *cluster) lockOf(c uint8) uint8 { return uint8(k.scenario.Clients[c-1].L
 
 func (k *cluster) protocol(c uint8) *consul.Protocol { return &k.protocols[k.lockOf(c)] }
 
-// Start implements [sim.Cluster].
+// Start implements [sim.Cluster]: it begins an operation on client c's machine.
 func (k *cluster) Start(c uint8, op lock.Op, arg uint8) {
 	slot := k.slot(c)
 	if op == lock.Acquire && k.limits {
@@ -107,30 +107,30 @@ func (k *cluster) Start(c uint8, op lock.Op, arg uint8) {
 	k.machine(c).Result.Slot = slot
 }
 
-// Op implements [sim.Cluster].
+// Op implements [sim.Cluster]: it returns client c's current or last operation.
 func (k *cluster) Op(c uint8) lock.Op { return k.machine(c).Op }
 
-// Result implements [sim.Cluster].
+// Result implements [sim.Cluster]: it returns the result of client c's operation, and whether the operation has ended.
 func (k *cluster) Result(c uint8) (lock.Result, bool) {
 	m := k.machine(c)
 	return m.Result, m.Result.Outcome != lock.Pending
 }
 
-// Held implements [sim.Cluster].
+// Held implements [sim.Cluster]: it returns the slot that client c believes it holds; 0 means none.
 func (k *cluster) Held(c uint8) uint8 { return k.machine(c).Slot }
 
-// Linked implements [sim.Cluster]: the client has a session, and knows of no end of it.
+// Linked implements [sim.Cluster]: a client has a session until it learns that the session has ended.
 func (k *cluster) Linked(c uint8) bool { return k.machine(c).Session != "" }
 
-// Answered implements [sim.Cluster].
+// Answered implements [sim.Cluster]: it reports whether the reply to client c's waiting command is ready.
 func (k *cluster) Answered(c uint8) bool { return k.waits(c) }
 
 func (k *cluster) waits(c uint8) bool { return k.clients[c-1].sent.reply.Waits }
 
-// Opens implements [sim.Cluster].
+// Opens implements [sim.Cluster]: it reports whether client c's next command opens a session.
 func (k *cluster) Opens(c uint8) bool { return k.machine(c).Phase == consul.Opening }
 
-// Deliver implements [sim.Cluster].
+// Deliver implements [sim.Cluster]: it sends the next command of client c's operation on a session.
 func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	cl := &k.clients[c-1]
 	m := &cl.machine
@@ -150,12 +150,12 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	k.assignSlots(l)
 	slot = max(slot, k.slotOf(l, m.Session))
 	if slot == 0 && (m.Phase == consul.Claiming || m.Phase == consul.Removing && cl.sent.reply.OK) {
-		slot = k.lowest(l) // the slot it would have been given; or another holder is removed without a check-and-set
+		slot = k.lowest(l) // the slot that it tried to get, or that it removes from a holder without check-and-set
 	}
 	return k.exchange(c, slot, &cl.sent)
 }
 
-// name is the name for a client's next session, which no client or server still uses.
+// name returns a name for client c's next session that no client or server uses.
 func (k *cluster) name(c uint8) string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("c%d-%d", c, n)
@@ -169,7 +169,8 @@ func (k *cluster) name(c uint8) string {
 	}
 }
 
-// exchange describes a request and its reply. slot is the slot that the request gives to the client, or had given.
+// exchange describes a request and its reply. slot is the slot that the client gets by the request, or had before it; 0
+// means none.
 func (k *cluster) exchange(c, slot uint8, s *exchange) backend.Exchange {
 	l := k.lockOf(c)
 	x := backend.Exchange{
@@ -207,10 +208,10 @@ func (k *cluster) exchange(c, slot uint8, s *exchange) backend.Exchange {
 	return x
 }
 
-// Reply implements [sim.Cluster].
+// Reply implements [sim.Cluster]: it gives client c the reply to its last command.
 func (k *cluster) Reply(c uint8) {
 	cl := &k.clients[c-1]
-	if k.waits(c) { // something has changed, or it has waited long enough
+	if k.waits(c) { // the blocking query returns: something has changed, or it has waited long enough
 		cl.sent.request.Index = 0
 		cl.sent.reply, cl.left = k.server.Apply(&cl.sent.request), 0
 	}
@@ -218,7 +219,7 @@ func (k *cluster) Reply(c uint8) {
 	k.told(c)
 }
 
-// told tells a client that holds a slot its number.
+// told stores in a client's machine the slot number that the client believes it holds; 0 means none.
 func (k *cluster) told(c uint8) {
 	m := k.machine(c)
 	if !m.Held {
@@ -227,9 +228,9 @@ func (k *cluster) told(c uint8) {
 	}
 	if m.Slot == 0 {
 		l := k.lockOf(c)
-		if m.Slot = k.slotOf(l, m.Session); m.Slot == 0 { // it believes it is among the holders, but is not
+		if m.Slot = k.slotOf(l, m.Session); m.Slot == 0 { // the client believes that it is a holder, and is not
 			if m.Slot = k.lowest(l); int(m.Slot) > k.protocols[l].Limit {
-				m.Slot = 1 // another client holds it, since all slots are held
+				m.Slot = 1 // all slots are held, so this one is another client's
 			}
 		}
 	}
@@ -238,13 +239,13 @@ func (k *cluster) told(c uint8) {
 	}
 }
 
-// Lose implements [sim.Cluster].
+// Lose implements [sim.Cluster]: client c loses the reply to its last command, and sees its session as broken.
 func (k *cluster) Lose(c uint8) {
 	k.machine(c).Lose()
 	k.clients[c-1].sent, k.clients[c-1].left = exchange{}, 0
 }
 
-// Connect implements [sim.Cluster].
+// Connect implements [sim.Cluster]: it opens a session and returns its number.
 func (k *cluster) Connect() backend.Session {
 	i := slices.IndexFunc(k.sessions, func(s session) bool { return !s.alive })
 	if i < 0 {
@@ -255,17 +256,17 @@ func (k *cluster) Connect() backend.Session {
 	return backend.Session(i + 1)
 }
 
-// End implements [sim.Cluster].
+// End implements [sim.Cluster]: the server ends a session.
 func (k *cluster) End(on backend.Session) {
 	s := &k.sessions[on-1]
 	k.server.End(s.id)
 	*s = session{}
 }
 
-// Restart implements [sim.Cluster]. Sessions are kept.
+// Restart implements [sim.Cluster]. Sessions survive a restart.
 func (k *cluster) Restart() { k.server.Restart() }
 
-// Advance implements [sim.Cluster]. It stops when a session ends, or the wait of a client does.
+// Advance implements [sim.Cluster]. It stops when a session expires, or when a client's blocking query times out.
 func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
 	if next, due := k.NextTimer(); due {
 		ms = min(ms, max(1, next))
@@ -285,14 +286,14 @@ func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
 	return ms, changed || len(k.ended) > 0
 }
 
-// Expired implements [sim.Cluster].
+// Expired implements [sim.Cluster]: it appends the sessions that have expired since the last call.
 func (k *cluster) Expired(buf []backend.Session) []backend.Session {
 	buf = append(buf, k.expired...)
 	k.expired = k.expired[:0]
 	return buf
 }
 
-// NextTimer implements [sim.Cluster].
+// NextTimer implements [sim.Cluster]: it returns the milliseconds until Advance next changes something.
 func (k *cluster) NextTimer() (next int64, any bool) {
 	next, any = k.server.NextEnd()
 	for i := range k.clients {
@@ -303,5 +304,5 @@ func (k *cluster) NextTimer() (next int64, any bool) {
 	return next, any
 }
 
-// Phase names the current activity of a client's machine.
+// Phase names the current activity of client c's machine.
 func (k *cluster) Phase(c uint8) string { return k.machine(c).Phase.String() }

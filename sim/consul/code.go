@@ -6,13 +6,13 @@ import (
 	"github.com/lockproof/lockproof/model/consul"
 )
 
-// Clear implements [sim.Cluster].
+// Clear implements [sim.Cluster]: it resets clients and servers before a state is read.
 func (k *cluster) Clear() {
 	clear(k.clients)
 	k.clear()
 }
 
-// Keep implements [sim.Keeping]. A copy of a machine is another machine.
+// Keep implements [sim.Keeping]. Assigning a machine copies it completely.
 func (k *cluster) Keep() {
 	to := &k.kept
 	to.server.CopyFrom(&k.server)
@@ -20,7 +20,7 @@ func (k *cluster) Keep() {
 	to.slots, to.expired = append(to.slots[:0], k.slots...), append(to.expired[:0], k.expired...)
 }
 
-// Return implements [sim.Keeping].
+// Return implements [sim.Keeping]: it restores the copy that Keep saved last.
 func (k *cluster) Return() {
 	from := &k.kept
 	k.server.CopyFrom(&from.server)
@@ -28,7 +28,7 @@ func (k *cluster) Return() {
 	k.slots, k.expired = append(k.slots[:0], from.slots...), append(k.expired[:0], from.expired...)
 }
 
-// CodeShared implements [sim.Cluster].
+// CodeShared implements [sim.Cluster]: it writes or reads the servers' state that belongs to no session.
 func (k *cluster) CodeShared(c *codec.Coder) {
 	k.server.Code(c)
 	n := codec.Length(c, len(k.slots))
@@ -43,7 +43,7 @@ func (k *cluster) CodeShared(c *codec.Coder) {
 	}
 }
 
-// CodeClient implements [sim.Cluster].
+// CodeClient implements [sim.Cluster]: it writes or reads client n's machine.
 func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
 	cl, p, l := &k.clients[n-1], k.protocol(n), k.lockOf(n)
 	lock, prefix := uint64(0), k.server.Index(k.reads[l].Key)
@@ -59,7 +59,7 @@ func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
 	}
 }
 
-// CodeSession implements [sim.Cluster].
+// CodeSession implements [sim.Cluster]: it writes or reads a session and its resources.
 func (k *cluster) CodeSession(c *codec.Coder, on backend.Session) {
 	for int(on) > len(k.sessions) {
 		k.sessions = append(k.sessions, session{})
@@ -69,10 +69,10 @@ func (k *cluster) CodeSession(c *codec.Coder, on backend.Session) {
 	codec.String(c, &s.id)
 }
 
-// CodeOwned implements [sim.Cluster].
+// CodeOwned implements [sim.Cluster]: it writes what other clients can see of a session.
 func (k *cluster) CodeOwned(c *codec.Coder, on backend.Session) { k.CodeSession(c, on) }
 
-// Normalise implements [sim.Cluster].
+// Normalise implements [sim.Cluster]: it clears what can no longer make a difference in client c's machine.
 func (k *cluster) Normalise(c uint8, dead, busy bool, _ backend.Session) {
 	cl := &k.clients[c-1]
 	switch {

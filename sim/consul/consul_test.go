@@ -28,7 +28,7 @@ func named(t *testing.T, name string) property.Property {
 	return p
 }
 
-// The reference violates nothing in any execution that is sampled, and each mutant what it breaks.
+// TestSampled: in random executions the reference violates nothing, and each mutant violates its property.
 func TestSampled(t *testing.T) {
 	var r sim.Runner
 	for _, target := range slices.Concat(consul.References, consul.Mutants) {
@@ -52,8 +52,8 @@ func TestSampled(t *testing.T) {
 	}
 }
 
-// Callers who state limits of their own are refused by one that goes on only if the lock's is the same: each limit is
-// respected.
+// TestLimitsRefused: clients state different limits, and each refuses to acquire if the lock has another limit. Every
+// limit is then respected.
 func TestLimitsRefused(t *testing.T) {
 	target := *lock.TargetNamed("consul-limits-differ")
 	target.Fix = consul.Table.Fix(func(o *consul.Options) { o.Deletes, o.Differs = true, consul.Refuse })
@@ -74,7 +74,8 @@ func TestLimitsRefused(t *testing.T) {
 	}
 }
 
-// bounds is a target with clients that call operations, in words: a, v and r are acquire, verify and release.
+// bounds returns a configuration of a target. Each text in clients has one client's operations: a, v and r stand for
+// acquire, verify and release.
 func bounds(target *lock.Target, slots uint8, faults sim.FaultBounds, change func(*consul.Options), clients ...string) sim.Bounds {
 	b := sim.Bounds{
 		Target: target, Options: consul.Table.Edit(consul.Table.Defaults(), change), Locks: []scenario.Lock{{Name: "jobs", Slots: slots}},
@@ -92,7 +93,7 @@ func bounds(target *lock.Target, slots uint8, faults sim.FaultBounds, change fun
 
 func as(*consul.Options) {}
 
-// stated has the first acquire of each client state a limit.
+// stated makes the first acquire of client i state limits[i].
 func stated(b sim.Bounds, limits ...uint8) sim.Bounds {
 	for i, limit := range limits {
 		b.Clients[i].Ops[0].Arg = limit
@@ -100,7 +101,8 @@ func stated(b sim.Bounds, limits ...uint8) sim.Bounds {
 	return b
 }
 
-// The reference is right in every execution within bounds. States and transitions are pinned.
+// TestExplored: the reference violates nothing in any execution within bounds. The numbers of states and transitions
+// are compared with fixed numbers.
 func TestExplored(t *testing.T) {
 	for _, c := range []struct {
 		name                string
@@ -126,7 +128,7 @@ func TestExplored(t *testing.T) {
 	}
 }
 
-// Each mutant breaks its property in at least the given number of steps.
+// TestShortest: the shortest execution in which a mutant violates its property has exactly the given number of steps.
 func TestShortest(t *testing.T) {
 	for _, c := range []struct {
 		bounds sim.Bounds
@@ -172,8 +174,8 @@ func TestShortest(t *testing.T) {
 	}
 }
 
-// TestAsManyAsMay: places among the holders have no numbers. Forgotten clients and other holders together may fill
-// all places without excluding each other.
+// TestAsManyAsMay: two clients may hold a semaphore with two slots, even if the lock's key no longer names one of them.
+// They do not violate mutual exclusion, since slots have no numbers.
 func TestAsManyAsMay(t *testing.T) {
 	for _, name := range []string{"consul-key-deleted", "consul-all-out"} {
 		b := bounds(lock.TargetNamed(name), 2, sim.FaultBounds{}, as, "ar", "a", "a")

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/sim/consul/server"
 )
 
-// one is a client of a semaphore whose users may state different limits.
+// one is a client of a semaphore whose clients may state different limits.
 type one struct {
 	consul.Protocol
 	m    consul.Machine
@@ -22,7 +22,7 @@ func newOne(name string, limit int) *one {
 	return &one{Protocol: consul.Protocol{Options: o, Prefix: "jobs", Limit: limit}, name: name}
 }
 
-// acquires reports whether the client got a slot.
+// acquires lets the client acquire, and reports whether it got a slot.
 func (o *one) acquires(t *testing.T, s *server.Server) bool {
 	t.Helper()
 	o.Start(&o.m, lock.Acquire)
@@ -38,7 +38,8 @@ func (o *one) acquires(t *testing.T, s *server.Server) bool {
 	return false
 }
 
-// watches makes a holder read the change that its watch reports.
+// watches lets a holder read the change that its watch reports. It returns whether the client still believes that it
+// holds a slot.
 func (o *one) watches(s *server.Server) bool {
 	r := o.Read()
 	reply := s.Apply(&r)
@@ -52,11 +53,12 @@ func store() *server.Server {
 	return s
 }
 
-// If limits differ, that of the client that creates the lock's key applies to all. A client with a larger limit is
-// refused, and one with a smaller limit may share the lock with more holders than it intended.
+// TestLimitsDiffer: if clients state different limits, the limit of the client that creates the lock's key applies to
+// all. A client that states a larger limit is refused. A client that states a smaller one may share the lock with more
+// holders than it wanted.
 func TestLimitsDiffer(t *testing.T) {
 	for _, c := range []struct {
-		limits []int // of clients, in the order in which they acquire
+		limits []int // the limits that the clients state, in the order in which they acquire
 		held   []bool
 	}{
 		{[]int{1, 2}, []bool{true, false}},
@@ -73,8 +75,8 @@ func TestLimitsDiffer(t *testing.T) {
 	}
 }
 
-// After an operator deletes the lock's key, the next contender creates another with itself as holder. The old holder
-// learns of it only when its watch is answered (FACTS K7).
+// TestLockDeleted: after an operator deletes the lock's key, the next client creates it again and becomes a holder. The
+// old holder learns of this only when its watch is answered (FACTS K7).
 func TestLockDeleted(t *testing.T) {
 	s := store()
 	a, b, c := newOne("a", 1), newOne("b", 1), newOne("c", 1)

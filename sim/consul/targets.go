@@ -15,7 +15,7 @@ func init() {
 	})
 }
 
-// skips are the properties that do not apply here.
+// skips has the properties that are not judged for these locks, and the reason for each.
 var skips = map[string]string{
 	"no-false-hold":    "nobody removes slots",
 	"contiguous-slots": "slots have no numbers",
@@ -27,7 +27,7 @@ var skips = map[string]string{
 	"minimal-driver":   "the commands that every driver has are a matter of AMQP",
 }
 
-// drawOptions draws options with which the reference must hold, whatever is drawn.
+// drawOptions draws options for a scenario. The reference locks must be right with any of them.
 func drawOptions(d sim.Draws, fix func(lock.Options) lock.Options) lock.Options {
 	o := consul.Confirmed()
 	o.Deletes = true

@@ -11,10 +11,10 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// A session holds a slot if it is among the holders and its contender's key exists: a client that reads the key then
-// prunes all other holders.
+// A session holds a slot if the lock's key names it as a holder, and if the session's own contender key exists. A
+// client that reads these keys removes all other holders from the lock's key.
 
-// assignSlots gives each holder of a lock a slot, and takes slots from sessions that are no longer holders.
+// assignSlots gives a slot number to each new holder of lock l, and removes the slot numbers of former holders.
 func (k *cluster) assignSlots(l uint8) {
 	holders := k.holders(l)
 	k.slots = slices.DeleteFunc(k.slots, func(p permit) bool { return p.lock == l && !slices.Contains(holders, p.id) })
@@ -25,8 +25,8 @@ func (k *cluster) assignSlots(l uint8) {
 	}
 }
 
-// lowest is the number for a place among the holders without one: see [monitor.PermitNumber]. A belief counts as long
-// as its client's session is alive.
+// lowest returns the slot number for a holder that has none: see [monitor.PermitNumber]. It takes into account what
+// clients with live sessions believe to hold.
 func (k *cluster) lowest(l uint8) uint8 {
 	var taken, believed uint16
 	for _, p := range k.slots {
@@ -54,13 +54,14 @@ func (k *cluster) holders(l uint8) []string {
 	return k.bodies[l].holders
 }
 
-// body is the last interpretation of a lock's key, kept because it is needed after every command and seldom changes.
+// body is the value of a lock's key and the holders that it names. It is stored because it is needed after every
+// command and seldom changes.
 type body struct {
 	value   string
 	holders []string
 }
 
-// slotOf is the slot of a session among the holders; 0 is none.
+// slotOf returns the slot number of a session that is a holder; 0 if it is none.
 func (k *cluster) slotOf(l uint8, id string) uint8 {
 	for _, p := range k.slots {
 		if p.lock == l && p.id == id {
@@ -70,16 +71,16 @@ func (k *cluster) slotOf(l uint8, id string) uint8 {
 	return 0
 }
 
-// slot is the slot that a client believes it holds.
+// slot returns the slot that client c believes it holds; 0 means none.
 func (k *cluster) slot(c uint8) uint8 { return k.machine(c).Slot }
 
-// lives reports whether a session has its contender's key.
+// lives reports whether the contender key of a session exists.
 func (k *cluster) lives(l uint8, id string) bool {
 	e := k.server.Entry(k.protocols[l].Contender(id))
 	return e != nil && e.Session == id
 }
 
-// Truth implements [sim.Cluster].
+// Truth implements [sim.Cluster]: it stores the servers' state of lock l in t.
 func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	*t = monitor.Truth{Exists: 1<<(k.protocols[l].Limit+1) - 2}
 	for _, p := range k.slots {
@@ -92,13 +93,13 @@ func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	}
 }
 
-// Owns implements [sim.Cluster].
+// Owns implements [sim.Cluster]: it reports whether a session owns an exclusive resource.
 func (k *cluster) Owns(on backend.Session) bool {
 	id := k.sessions[on-1].id
 	return slices.ContainsFunc(k.server.Under(""), func(e consul.Entry) bool { return e.Session == id })
 }
 
-// Leftover implements [sim.Cluster]. A contender's key without a live session is a leftover.
+// Leftover implements [sim.Cluster]: it reports a contender key whose session has ended.
 func (k *cluster) Leftover(func(l, s uint8) bool) string {
 	for _, e := range k.server.Under("") {
 		if e.Session == "" && !strings.HasSuffix(e.Key, "/.lock") {
@@ -108,7 +109,7 @@ func (k *cluster) Leftover(func(l, s uint8) bool) string {
 	return ""
 }
 
-// Resources implements [sim.Cluster].
+// Resources implements [sim.Cluster]: it returns the servers' resources.
 func (k *cluster) Resources() (all []sim.Resource) {
 	for _, e := range k.server.Under("") {
 		r := sim.Resource{Name: e.Key, Properties: e.Value}

@@ -1,4 +1,4 @@
 package nearest_test
 
-// The backend of the locks that are tested here.
+// This import registers the AMQP backend, whose locks the tests use.
 import _ "github.com/lockproof/lockproof/sim/amqp"

@@ -7,22 +7,23 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Well is an execution without a violation.
+// Well is an execution without a violation, which Find compares with a violating one.
 type Well struct {
 	Trace *scenario.Trace
 	// Parts is the index, from 0, of the first step that differs from the violating execution.
 	Parts int
 }
 
-// maxTries bounds the number of executions tried, and maxStepsAfter the number of steps of each after the shared prefix.
+// maxTries is the largest number of executions tried. maxStepsAfter is the largest number of steps of each after the
+// shared prefix.
 const (
 	maxTries      = 4000
 	maxStepsAfter = 400
 )
 
-// Find looks for an execution of the same target and workload without a violation that shares the longest prefix with trace
-// t. The argument shows is the index, from 0, of the step of t that shows a violation. After the shared prefix, the
-// execution has no faults. Find returns nil if every execution that it tries violates something.
+// Find looks for an execution without a violation. It has the same target and workload as trace t, and shares the
+// longest prefix with it. shows is the index, from 0, of the step of t that shows a violation. After the shared prefix,
+// the execution has no faults. Find returns nil if every execution that it tries violates something.
 func Find(target *lock.Target, t *scenario.Trace, shows int, failedAcquire property.FailedAcquire) *Well {
 	f := finder{target: target, judged: property.Of(target), t: t, failedAcquire: failedAcquire, left: maxTries, start: t.Scenario}
 	f.start.Faults, f.start.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
@@ -45,7 +46,8 @@ type finder struct {
 	runner        sim.Runner
 }
 
-// from tries the executions that first differ at step at. It returns the first one without a violation, or nil.
+// from tries executions that share the steps before step at and then differ. It returns the first one without a
+// violation, or nil.
 func (f *finder) from(at int) *scenario.Trace {
 	f.begin(at)
 	for _, other := range f.ways() {
@@ -61,7 +63,7 @@ func (f *finder) from(at int) *scenario.Trace {
 	return nil
 }
 
-// begin starts a new execution and carries out the steps before step at.
+// begin starts a new execution and executes the steps of the trace before step at.
 func (f *finder) begin(at int) {
 	f.runner.Begin(f.target, &f.start)
 	for i := range at {
@@ -71,8 +73,9 @@ func (f *finder) begin(at int) {
 	}
 }
 
-// ways returns the possible next actions without a fault. These are the clients' actions. If no client can act, it is the
-// detection of a dead client; if there is no dead client to detect, it is the passing of time until the next timer.
+// ways returns the possible next actions, without faults. These are the clients' actions. If no client can act, it is
+// the detection of a dead client. If there is no dead client to detect either, it is the passing of time until the next
+// timer.
 func (f *finder) ways() (all []scenario.Action) {
 	w := &f.runner.World
 	for c := range f.start.Clients {
@@ -90,7 +93,7 @@ func (f *finder) ways() (all []scenario.Action) {
 	return nil
 }
 
-// moves are the possible next actions of client c, on each of its links.
+// moves returns the possible next actions of client c, on each of its links.
 func moves(w *sim.World, c uint8) (all []scenario.Action) {
 	if !w.Ready(c) {
 		return nil
@@ -106,9 +109,9 @@ func moves(w *sim.World, c uint8) (all []scenario.Action) {
 	return all
 }
 
-// try returns the execution that shares the steps before step at, then does first, and continues until no action is left.
-// It returns nil if the execution violates something, becomes too long, or exceeds the number of tries. If turns is set,
-// clients take turns; otherwise the acting client continues as long as it can.
+// try returns an execution that shares the steps before step at, then executes the action first, and continues until no
+// action is left. It returns nil if the execution violates something, becomes too long, or exceeds the number of tries.
+// If turns is set, clients take turns; otherwise one client continues as long as it can.
 func (f *finder) try(at int, first scenario.Action, turns bool) *scenario.Trace {
 	if f.left == 0 {
 		return nil
@@ -132,7 +135,7 @@ func (f *finder) try(at int, first scenario.Action, turns bool) *scenario.Trace 
 	return nil
 }
 
-// next is the action that follows last, or false if no action is left. For turns, see try.
+// next returns the action to execute after last, or false if no action is left. For turns, see try.
 func (f *finder) next(last scenario.Action, turns bool) (scenario.Action, bool) {
 	ways := f.ways()
 	if len(ways) == 0 {

@@ -15,7 +15,7 @@ import (
 	_ "github.com/lockproof/lockproof/sim/sql"
 )
 
-// TestFind: whatever an execution is, another one in which all is well is found that is the same up to its last choice.
+// TestFind: Find returns an execution without a violation that differs from the given one only in its last action.
 func TestFind(t *testing.T) {
 	s := scenario.Scenario{
 		Target: "semaphore", Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
@@ -40,7 +40,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestServers: Find succeeds for locks on every kind of server, whatever properties they skip.
+// TestServers: Find finds an execution without a violation for locks on every kind of server.
 func TestServers(t *testing.T) {
 	for _, b := range lock.Backends() {
 		found := 0
@@ -67,7 +67,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// TestNone: where each way violates something there is no such execution.
+// TestNone: Find returns nil if every execution violates something.
 func TestNone(t *testing.T) {
 	s := scenario.Scenario{
 		Target: "semaphore", Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs"}},
@@ -86,7 +86,7 @@ func TestNone(t *testing.T) {
 	}
 }
 
-// twice opens a connection for each acquire.
+// twice is a mutant that opens a connection for each acquire.
 type twice struct{ *amqplock.Protocol }
 
 func (v twice) Start(m *amqplock.Machine, op lock.Op, arg uint8) {

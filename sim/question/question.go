@@ -12,18 +12,18 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Set is the open questions of the locks on one kind of server.
+// Set has the open questions about the locks on one kind of server.
 type Set struct {
-	// Title names the questions together, such as "the guidelines' open questions".
+	// Title is a name for all the questions, such as "the guidelines' open questions".
 	Title string
-	// Options apply to each row of Questions that does not set them itself.
+	// Options are the lock's options in each row of Questions that does not set them itself.
 	Options [][2]string
 	// Questions are numbered from 1, in this order.
 	Questions []Question
-	// Measured is the number of executions of each row that the atlas runs on a real server, if one is available. If it is
-	// not 0, the costs of rows matter as much as their verdicts, and the atlas shows the server's answers as well.
+	// Measured is the number of executions of each row that the atlas runs on a real server, if one is available. If it
+	// is not 0, the costs of rows matter as much as their verdicts, and the atlas shows the server's answers as well.
 	Measured int
-	// Combined, if not nil, has options whose combinations are all tried as well.
+	// Combined, if not nil, has options of which all combinations are tried, too.
 	Combined *Combinations
 }
 
@@ -31,69 +31,72 @@ type Set struct {
 type Question struct {
 	Ask  string
 	Rows []Row
-	// Answer is the conclusion from all rows, in plain words.
+	// Answer is the conclusion that the rows lead to, in plain words.
 	Answer string
 }
 
-// Row is one configuration. Every execution of it is visited.
+// Row is one configuration, of which every execution is visited.
 type Row struct {
-	Setting string // what distinguishes the row from the question's other rows
+	Setting string // how the row differs from the question's other rows
 	Configuration
-	// Judge are the properties that the question is about; if it is empty, all that apply are judged.
+	// Judge lists the properties that the question is about. If it is empty, all properties that apply are judged.
 	Judge []property.Property
-	// First ends the search at the first violation. It is set where the rest would take long and show nothing more.
+	// First ends the search at the first violation. It is set if a complete search would take long and show nothing
+	// more.
 	First bool
 	// Figure, if not nil, replaces the row's configuration.
 	Figure *Figure
 }
 
-// Figure is a number that no search finds: it is computed, and measured on the simulated server and on a real one.
+// Figure is a number that no search can find. It is computed, and measured on the simulated server and on a real one.
 type Figure struct {
 	Name   string // identifies the figure to the code that measures it on a real server
-	Bounds string // the configuration that the number is for, in words
-	// Said returns the results by arithmetic and on the simulated server, each in a few words.
+	Bounds string // describes the configuration that the number is for
+	// Said returns the computed result, and the result on the simulated server, each as a short text.
 	Said func() []string
 }
 
 // Configuration is a workload and its faults.
 type Configuration struct {
-	// Target is the lock's name; "" is the backend's first reference.
+	// Target is the lock's name; "" means the backend's first reference.
 	Target string
-	// Options are those that differ from the defaults, by name and value.
+	// Options are the lock's options that differ from the defaults, as pairs of name and value.
 	Options [][2]string
-	// Clients call the operations of Calls in Rounds rounds (0 is one). Administrators call AdminCalls; with InTurn,
-	// the first administrator calls its first list, and so on. Clients and Admins may be [sim.AnyNumber].
+	// Clients is the number of clients, each of which calls the operations of Calls in each of Rounds rounds (0 means
+	// one). Admins is the number of administrators, each of which calls AdminCalls; if InTurn is set, administrator i
+	// calls InTurn[i]. Either number may be [sim.AnyNumber]. Slots is the number of slots at the beginning.
 	Clients, Rounds, Admins, Slots int
 	Calls, AdminCalls              []scenario.Operation
 	InTurn                         [][]scenario.Operation
-	// Names are the names of the locks; if it is empty, there is one lock called jobs.
+	// Names has the names of the locks. If it is empty, there is one lock with the name jobs.
 	Names  []string
 	Faults sim.FaultBounds
 }
 
-// Combinations are the values of some options. All combinations of them are tried, to find the values that no correct lock
-// can do without.
+// Combinations has values of some options. All combinations of them are tried, to find the values that every correct
+// lock needs.
 type Combinations struct {
 	// Options are the same in all combinations.
 	Options    [][2]string
 	Dimensions []Dimension
-	// Stood are the configurations in which a combination must violate nothing.
+	// Stood has the configurations in which a combination must violate nothing to count as correct.
 	Stood []Configuration
-	// Any, if not nil, is the configuration in which correct combinations are proved for any number of clients.
+	// Any, if not nil, is a configuration with any number of clients, in which correct combinations are proved.
 	Any *Configuration
 }
 
-// Dimension is an option of the combinations. The more expensive value comes first; a design avoids it if it can.
+// Dimension is an option that the combinations vary. Its more expensive value comes first, which a design avoids if it
+// can.
 type Dimension struct {
 	Option string
 	Values []string
 }
 
-// sets are the registered sets by backend. They do not change once the program's initialization is over.
+// sets has the registered sets, by the name of the backend. It does not change once the program is initialized.
 var sets = make(map[string]*Set)
 
-// Register registers a backend's open questions, during the program's initialization. Targets that the questions name need
-// not be registered yet. A second set for the same backend panics.
+// Register registers the open questions of a backend while the program is initialized. The targets that the questions
+// name need not be registered yet. Register panics if the backend has questions already.
 func Register(backend string, s *Set) {
 	if sets[backend] != nil {
 		panic(fmt.Sprintf("question: backend %q has questions already", backend))
@@ -101,8 +104,8 @@ func Register(backend string, s *Set) {
 	sets[backend] = s
 }
 
-// Of returns the backend of that name and its open questions. It returns an error if the name is unknown or the backend
-// has no questions.
+// Of returns the backend with the given name and its open questions. It returns an error if the name is unknown or the
+// backend has no questions.
 func Of(name string) (*lock.Backend, *Set, error) {
 	b, err := lock.BackendNamed(name)
 	if err != nil {
@@ -114,7 +117,7 @@ func Of(name string) (*lock.Backend, *Set, error) {
 	return nil, nil, fmt.Errorf("server %q has no open questions: expected one of %s", name, strings.Join(Servers(), ", "))
 }
 
-// Servers returns the names of the backends that have questions, in order.
+// Servers returns the names of the backends that have open questions, in alphabetical order.
 func Servers() (names []string) {
 	for name := range sets {
 		names = append(names, cmp.Or(name, "amqp"))

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Visit returns a row with a configuration; judge are the properties to judge.
+// Visit returns a row for a configuration. judge lists the properties to judge; none means all that apply.
 func Visit(setting string, c Configuration, judge ...property.Property) Row {
 	return Row{Setting: setting, Configuration: c, Judge: judge}
 }
@@ -33,7 +33,7 @@ func Do(op lock.Op, arg ...uint8) scenario.Operation {
 	return o
 }
 
-// Admins returns a configuration of n administrators, who all call the same operations, and no clients.
+// Admins returns a configuration of n administrators and no other clients. All administrators call the same operations.
 func Admins(n, slots int, faults sim.FaultBounds, calls []scenario.Operation, options ...string) Configuration {
 	return Configuration{Admins: n, Slots: slots, AdminCalls: calls, Options: Options(options...), Faults: faults}
 }
@@ -48,31 +48,31 @@ func Both(n, slots int, faults sim.FaultBounds, calls, admin []scenario.Operatio
 	return Configuration{Clients: n, Admins: 1, Slots: slots, Calls: calls, AdminCalls: admin, Options: Options(options...), Faults: faults}
 }
 
-// Of returns the configuration for another lock, by name.
+// Of returns a copy of the configuration for the lock with the given name.
 func (c Configuration) Of(target string) Configuration {
 	c.Target = target
 	return c
 }
 
-// Beside returns the configuration with the given number of administrators.
+// Beside returns a copy of the configuration with the given number of administrators.
 func (c Configuration) Beside(admins int) Configuration {
 	c.Admins = admins
 	return c
 }
 
-// InTurns returns the configuration in which each administrator calls its own list of operations.
+// InTurns returns a copy of the configuration in which each administrator calls its own list of operations.
 func (c Configuration) InTurns(calls ...[]scenario.Operation) Configuration {
 	c.InTurn = calls
 	return c
 }
 
-// Named returns the configuration with locks of the given names.
+// Named returns a copy of the configuration with locks of the given names.
 func (c Configuration) Named(names ...string) Configuration {
 	c.Names = names
 	return c
 }
 
-// Again returns the configuration with the given number of rounds.
+// Again returns a copy of the configuration with the given number of rounds.
 func (c Configuration) Again(rounds int) Configuration {
 	c.Rounds = rounds
 	return c

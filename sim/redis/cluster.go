@@ -9,12 +9,11 @@ import (
 	"github.com/lockproof/lockproof/sim/redis/server"
 )
 
-// hello is the method of a command that opens a connection; it follows those of model/redis.
+// hello is the number of the command that opens a connection. It follows those of the commands in model/redis.
 const hello = uint8(redis.Look) + 1
 
-// cluster has the machines of clients, the servers, and the messages between clients. A session is a client's
-// connection to all servers; holds outlive it. Time passes, and messages name their senders, so clients are not
-// independent.
+// cluster has the clients' machines, the servers, and the messages between clients. A session is a client's connection
+// to all servers; holds outlive it. Clients are not independent, since time passes, and messages name their senders.
 type cluster struct {
 	sim.Plain
 	redis.Protocol
@@ -25,14 +24,14 @@ type cluster struct {
 	now      int64
 	servers  []server.Server
 	clients  []client
-	messages []redis.Message // on their way, in a fixed order
-	sessions []bool          // by number, from 1: whether it is alive
-	heard    [2]string       // the last received message, and its result
+	messages []redis.Message // messages that were sent and not received, in a fixed order
+	sessions []bool          // whether session i+1 exists
+	heard    [2]string       // the last received message, and what its receiver did
 	last     redis.Sent
 	kept     kept
 }
 
-// kept is the state that [cluster.Keep] keeps aside.
+// kept is the copy of the state that [cluster.Keep] makes.
 type kept struct {
 	now      int64
 	servers  []server.Server
@@ -41,21 +40,21 @@ type kept struct {
 	sessions []bool
 }
 
-// client is one client's machine, and what the servers have granted to the client.
+// client has the machine of one client, and what the servers have granted to the client.
 type client struct {
 	machine redis.Machine
 	linked  bool
 	sent    redis.Sent
-	began   int64 // start of its operation, by the servers' clock
+	began   int64 // start of its operation, in milliseconds of the servers' clock
 	grant   grant
 }
 
-// grant is a hold of a client: it lasts until the client stops or its lease is over.
+// grant is a client's hold. It lasts until the client stops or its lease ends.
 type grant struct {
 	id       redis.ID
 	priority uint8
-	until    int64 // by the servers' clock
-	released bool  // its client has begun to release it
+	until    int64 // end of the lease, in milliseconds of the servers' clock
+	released bool  // the client has begun to release it
 }
 
 var (
@@ -63,10 +62,10 @@ var (
 	_ sim.Keeping = (*cluster)(nil)
 )
 
-// Clocks implements [sim.Clocked].
+// Clocks implements [sim.Clocked]: it stores the clients' clocks.
 func (k *cluster) Clocks(c *sim.Clocks) { k.clocks = c }
 
-// Reset implements [sim.Cluster].
+// Reset implements [sim.Cluster]: it begins a scenario with empty servers and idle clients.
 func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8) {
 	k.target, k.scenario, k.owner = t, s, owner
 	k.Options = redis.Table.Of(o)
@@ -75,15 +74,15 @@ func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, ow
 	k.messages, k.sessions, k.now = k.messages[:0], k.sessions[:0], 0
 }
 
-// SetUp implements [sim.Cluster]. A free lock needs nothing on a server.
+// SetUp implements [sim.Cluster]. It does nothing, since a free lock has no keys.
 func (k *cluster) SetUp(func(backend.Exchange)) {}
 
 func (k *cluster) machine(c uint8) *redis.Machine { return &k.clients[c-1].machine }
 
-// clock is the time of a client's own clock.
+// clock returns the time of client c's own clock.
 func (k *cluster) clock(c uint8) int64 { return k.clocks.Now(c) }
 
-// Start implements [sim.Cluster].
+// Start implements [sim.Cluster]: it begins an operation on client c's machine.
 func (k *cluster) Start(c uint8, op lock.Op, arg uint8) {
 	cl := &k.clients[c-1]
 	cl.began = k.now
@@ -93,16 +92,16 @@ func (k *cluster) Start(c uint8, op lock.Op, arg uint8) {
 	}
 }
 
-// Op implements [sim.Cluster].
+// Op implements [sim.Cluster]: it returns client c's current or last operation.
 func (k *cluster) Op(c uint8) lock.Op { return k.machine(c).Op }
 
-// Result implements [sim.Cluster].
+// Result implements [sim.Cluster]: it returns the result of client c's operation, and whether the operation has ended.
 func (k *cluster) Result(c uint8) (lock.Result, bool) {
 	r := k.machine(c).Result
 	return r, r.Outcome != lock.Pending
 }
 
-// Held implements [sim.Cluster].
+// Held implements [sim.Cluster]: it returns the slot that client c believes it holds; 0 means none.
 func (k *cluster) Held(c uint8) uint8 {
 	if k.machine(c).Held {
 		return 1
@@ -110,22 +109,22 @@ func (k *cluster) Held(c uint8) uint8 {
 	return 0
 }
 
-// Linked implements [sim.Cluster].
+// Linked implements [sim.Cluster]: it reports whether client c believes that it has a session.
 func (k *cluster) Linked(c uint8) bool { return k.clients[c-1].linked }
 
-// Answered implements [sim.Cluster]. The wait of a client is over.
+// Answered implements [sim.Cluster]: a client that waits for acknowledgements continues without a command.
 func (k *cluster) Answered(c uint8) bool { return k.machine(c).Phase == redis.Waiting }
 
-// Opens implements [sim.Cluster].
+// Opens implements [sim.Cluster]: it reports whether client c's next command opens a session.
 func (k *cluster) Opens(c uint8) bool { return !k.clients[c-1].linked }
 
-// Deliver implements [sim.Cluster].
+// Deliver implements [sim.Cluster]: it sends the next command of client c's operation on a session.
 func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	cl := &k.clients[c-1]
 	s := &cl.sent
 	if *s = (redis.Sent{Opens: !cl.linked}); !s.Opens {
 		s.Server, s.Command = k.Next(&cl.machine, uint8(k.scenario.Clients[c-1].Lock))
-		if on != 0 { // otherwise the connection is lost, and the command with it
+		if on != 0 { // if the connection is lost, the command does not reach the server
 			s.Reply = k.servers[s.Server].Apply(s.Command)
 		}
 		k.granted(c)
@@ -134,7 +133,7 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	return k.exchange(c, s, on)
 }
 
-// exchange describes a command and its reply.
+// exchange describes a command of client c and its reply.
 func (k *cluster) exchange(c uint8, s *redis.Sent, on backend.Session) backend.Exchange {
 	x := backend.Exchange{Method: hello, Access: backend.OpenSession, RoundTrip: true, Waits: true, Minimal: true}
 	if s.Opens {
@@ -158,14 +157,14 @@ func (k *cluster) exchange(c uint8, s *redis.Sent, on backend.Session) backend.E
 	return x
 }
 
-// access is the access of the methods that the lock uses. An extension counts as a new claim.
+// access has the kind of access of each method that the lock uses. Extending a lease counts as a new claim.
 var access = [...]backend.Access{
 	redis.Get: backend.Read, redis.Look: backend.Read, redis.Del: backend.Delete,
 	redis.Steal: backend.Create, redis.Claiming: backend.Create, redis.Extend: backend.Create, redis.Prolong: backend.Create,
 	redis.Release: backend.Delete, redis.Unclaim: backend.Delete,
 }
 
-// Reply implements [sim.Cluster].
+// Reply implements [sim.Cluster]: it gives client c the reply to its last command.
 func (k *cluster) Reply(c uint8) {
 	cl := &k.clients[c-1]
 	switch {
@@ -187,10 +186,10 @@ func (k *cluster) Reply(c uint8) {
 	k.post(c)
 }
 
-// Lose implements [sim.Cluster]. The driver's other connections continue.
+// Lose implements [sim.Cluster]. The client's connections to other servers stay.
 func (k *cluster) Lose(c uint8) {
 	cl := &k.clients[c-1]
-	if cl.machine.Phase == redis.Waiting { // no command was sent whose reply could be lost
+	if cl.machine.Phase == redis.Waiting { // a waiting client has sent no command whose reply could be lost
 		k.Reply(c)
 		return
 	}
@@ -202,7 +201,7 @@ func (k *cluster) Lose(c uint8) {
 	k.post(c)
 }
 
-// Connect implements [sim.Cluster].
+// Connect implements [sim.Cluster]: it opens a session and returns its number.
 func (k *cluster) Connect() backend.Session {
 	for i, there := range k.sessions {
 		if !there {
@@ -214,10 +213,10 @@ func (k *cluster) Connect() backend.Session {
 	return backend.Session(len(k.sessions))
 }
 
-// End implements [sim.Cluster].
+// End implements [sim.Cluster]: the server ends a session.
 func (k *cluster) End(on backend.Session) { k.sessions[on-1] = false }
 
-// Restart implements [sim.Cluster].
+// Restart implements [sim.Cluster]: it stops the servers and starts them again.
 func (k *cluster) Restart() {
 	clear(k.sessions)
 	for i := range k.servers {
@@ -225,7 +224,7 @@ func (k *cluster) Restart() {
 	}
 }
 
-// Advance implements [sim.Cluster]. It stops when a key expires, or a client stops by its own clock.
+// Advance implements [sim.Cluster]. It stops when a key expires, or when a client stops because of its own clock.
 func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
 	if next, due := k.NextTimer(); due {
 		ms = min(ms, max(1, next))
@@ -248,10 +247,10 @@ func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
 	return ms, changed
 }
 
-// Expired implements [sim.Cluster]: connections have no lease.
+// Expired implements [sim.Cluster]: no session expires, since connections have no lease.
 func (k *cluster) Expired(buf []backend.Session) []backend.Session { return buf }
 
-// NextTimer implements [sim.Cluster].
+// NextTimer implements [sim.Cluster]: it returns the milliseconds until Advance next changes something.
 func (k *cluster) NextTimer() (next int64, any bool) {
 	sooner := func(in int64) {
 		if !any || in < next {
@@ -276,5 +275,5 @@ func (k *cluster) NextTimer() (next int64, any bool) {
 	return next, any
 }
 
-// Phase names the current activity of a client's machine.
+// Phase names the current activity of client c's machine.
 func (k *cluster) Phase(c uint8) string { return k.machine(c).Phase.String() }

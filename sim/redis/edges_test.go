@@ -18,8 +18,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// calls is a client that calls operations, in words: a number is an acquire with that priority, v, x and r verify, refresh
-// and release.
+// calls returns a client that calls the operations in words. A digit is an acquire with that priority; v, x and r stand
+// for verify, refresh and release.
 func calls(words string) (c scenario.Client) {
 	for _, w := range words {
 		op := scenario.Operation{Op: lock.Acquire, Arg: uint8(w - '0')}
@@ -36,13 +36,13 @@ func calls(words string) (c scenario.Client) {
 	return c
 }
 
-// configuration is a target with a workload and what may go wrong.
+// configuration has a target, its options and workload, and the possible faults.
 type configuration struct {
 	target  string
 	options [][2]string
 	clients []string
 	faults  sim.FaultBounds
-	before  string // whose steps lead to where the search begins; a capital letter's reply is lost: A is client 1
+	before  string // steps before the search begins: 1 is a step of client 1; A is one whose reply is lost
 }
 
 func (f *configuration) bounds(t *testing.T, judged property.Set) sim.Bounds {
@@ -77,7 +77,7 @@ func named(t *testing.T, name string) property.Property {
 	return p
 }
 
-// least is the shortest execution that violates a property, whole, and false if there is none.
+// least returns the shortest execution that violates property p, and whether there is one.
 func least(t *testing.T, b sim.Bounds, p property.Property) (*scenario.Trace, bool) {
 	found, _ := search.Counterexamples(t.Context(), b, search.Reductions{}, property.Set(0).With(p), func([]scenario.Action) bool { return false })
 	actions, ok := found[p]
@@ -96,8 +96,8 @@ func least(t *testing.T, b sim.Bounds, p property.Property) (*scenario.Trace, bo
 	return tr, true
 }
 
-// The text's four edge cases, and further ones: every mutant breaks its property, in at least the given number of
-// steps.
+// breaking has configurations in which mutants violate their properties, each with the number of steps of the shortest
+// such execution. They include the four edge cases of the text that describes this lock.
 var breaking = []struct {
 	configuration
 	steps int
@@ -119,7 +119,7 @@ var breaking = []struct {
 	{configuration{target: "deaf-to-extension", clients: []string{"1x", "2", "11"}}, 3},
 }
 
-// drawn are the counterexamples that the page shows.
+// drawn has the names of the mutants whose counterexamples README.md shows.
 var drawn = []string{"short-lease", "failed-thief-deletes", "one-victim", "not-mine", "impatient-thief"}
 
 func TestEdges(t *testing.T) {
@@ -144,7 +144,7 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// Every mutant is tried.
+// TestEveryMutantIsTried: breaking has a configuration for every mutant.
 func TestEveryMutantIsTried(t *testing.T) {
 	for _, m := range redis.Mutants {
 		if !slices.ContainsFunc(breaking, func(c struct {
@@ -163,8 +163,9 @@ type proof struct {
 	states, transitions int64
 }
 
-// proofs are configurations in which no execution violates anything that a search can judge, and how many states they
-// have. Two clients with one fault of each kind; then the edge cases of three.
+// proofs has configurations in which no execution violates anything that a search can judge, with their numbers of
+// states and transitions. Some have two clients and one fault of each kind, others have the edge cases with three
+// clients.
 var proofs = []proof{
 	{configuration{target: "priority-lock", clients: []string{"1vr", "2xr"}, faults: each}, 14959, 56901},
 	{configuration{target: "priority-lock-left", clients: []string{"1vr", "2xr"}, faults: each}, 4053, 14333},
@@ -180,8 +181,8 @@ var proofs = []proof{
 	{configuration{target: "priority-lock-left", clients: []string{"1", "2", "3"}, faults: clock}, 57658, 162448},
 }
 
-// TestAcquiresAgain: a client whose lease has ended acquires again. Only then does it have a priority that the other
-// may steal from.
+// TestAcquiresAgain: a client acquires again, with a lower priority, after its lease has ended. Only then can the other
+// client steal the lock from it.
 func TestAcquiresAgain(t *testing.T) {
 	c := configuration{target: "no-victim", clients: []string{"21", "2"}}
 	tr, found := least(t, c.bounds(t, property.Set(0).With(property.MutualExclusion)), property.MutualExclusion)
@@ -203,8 +204,8 @@ func TestAcquiresAgain(t *testing.T) {
 
 var long = flag.Bool("long", false, "prove what takes minutes, too")
 
-// longer are those that take minutes: chains of thieves with a clock that jumps or drifts, and several servers with a fault of
-// each kind.
+// longer has configurations whose search takes minutes: chains of thieves with a clock that jumps or drifts, and
+// several servers with one fault of each kind.
 var longer = []proof{
 	{configuration{target: "priority-lock", clients: []string{"1", "2", "3"}, faults: clock}, 150098, 449833},
 	{configuration{target: "priority-redlock", clients: []string{"1", "2"}, faults: sim.FaultBounds{Crashes: 1}}, 35417, 149525},
@@ -239,7 +240,7 @@ func TestProved(t *testing.T) {
 
 var sampled = flag.Int("sampled", 500, "how many executions of each reference are sampled")
 
-// Sampled executions of the references, with every fault, violate nothing.
+// TestSampled: in random executions with all kinds of faults, the reference locks violate nothing.
 func TestSampled(t *testing.T) {
 	for _, target := range redis.References {
 		source := sim.NewSource(sim.Space{Target: target}, 1)
@@ -270,8 +271,8 @@ func TestSampled(t *testing.T) {
 	}
 }
 
-// A client that acknowledges a theft during its release has stopped. Its own claims below the thief's do not make it
-// a holder again once the thief's are gone.
+// TestAcknowledgedInRelease: a client that acknowledges a theft during its release has lost the lock. Its own claims,
+// below those of the thief, do not make it a holder again after the thief's claims are gone.
 func TestAcknowledgedInRelease(t *testing.T) {
 	for _, c := range []struct {
 		target    string
@@ -288,8 +289,8 @@ func TestAcknowledgedInRelease(t *testing.T) {
 	}
 }
 
-// Without a margin for clocks, the belief of a client with a slow clock outlives its lease and overlaps with another
-// client's grant. A margin ends the belief in time.
+// TestMargin: if clients allow no margin for clock errors, a client with a slow clock believes too long, while another
+// client is granted the lock. With a margin, the belief ends in time.
 func TestMargin(t *testing.T) {
 	for margin, outlives := range map[string]bool{"0": true, "5": false} {
 		c := configuration{target: "priority-lock", options: [][2]string{{"margin", margin}}, clients: []string{"1v", "1v"}}
@@ -307,9 +308,9 @@ func TestMargin(t *testing.T) {
 	}
 }
 
-// With several servers, a claim lasts until too few servers have it. This moment is later than a client with a right clock
-// assumes. If a client's clock was set back, and most servers say yes to its verify or refresh meanwhile, the answer is
-// true.
+// TestMostHaveIt: with several servers, a claim lasts until too few servers have it. This may be later than the
+// client's deadline. Suppose that a client's clock was set back, and that a majority of servers then confirms its
+// verify or refresh. This answer is true.
 func TestMostHaveIt(t *testing.T) {
 	step := func(client uint8, kind uint32) scenario.Action {
 		return scenario.Action{Kind: scenario.Step, Client: client, Arg: kind}

@@ -10,19 +10,19 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// The links besides a client's operation. One stops work after an acknowledged loss. The others receive the first,
-// second… of the messages on their way to the client, so messages arrive in any order. A message that is not received
-// is late, or lost.
+// These are the links of a client beside its operation. With the first, the client stops working after it has
+// acknowledged a theft. With the others it receives the first, second, ... of the messages to it, so messages arrive in
+// any order. A message that is not received is late or lost.
 const (
 	stopping = iota + 1
-	taking   // and the following
+	taking   // receives the first message; the next links receive later ones
 	lastLink = 7
 )
 
-// message is the method of a received message.
+// message is the number of the method that stands for a received message.
 const message = hello + 1
 
-// Links implements [sim.Cluster].
+// Links implements [sim.Cluster]: it returns the set of links on which client c can take a step.
 func (k *cluster) Links(c uint8) (set uint8) {
 	m := k.machine(c)
 	if !m.Blocked(k.clock(c)) {
@@ -41,7 +41,7 @@ func (k *cluster) Links(c uint8) (set uint8) {
 	return set
 }
 
-// Act implements [sim.Cluster].
+// Act implements [sim.Cluster]: it takes a step of client c beside its operation.
 func (k *cluster) Act(c, link uint8, _ backend.Session) backend.Exchange {
 	cl := &k.clients[c-1]
 	held := cl.machine.Held
@@ -78,7 +78,7 @@ func (k *cluster) Act(c, link uint8, _ backend.Session) backend.Exchange {
 	return x
 }
 
-// words describes a message as its receiver understands it.
+// words describes a received message as its receiver understands it.
 func words(msg redis.Message) string {
 	if msg.Ack {
 		return fmt.Sprintf("c%d's message: %s has stopped", msg.From.Client(), msg.From)
@@ -86,8 +86,8 @@ func words(msg redis.Message) string {
 	return fmt.Sprintf("c%d's message: %s has stolen from %s", msg.From.Client(), msg.From, msg.To)
 }
 
-// post sends the messages of a client's machine, and reports whether there were any. A client that acknowledges a
-// theft has lost the lock, even in the middle of its release.
+// post sends the messages that client c's machine has produced, and reports whether there were any. A client that
+// acknowledges a theft has lost the lock, even in the middle of its release.
 func (k *cluster) post(c uint8) bool {
 	cl := &k.clients[c-1]
 	out := cl.machine.Outgoing()
@@ -95,19 +95,19 @@ func (k *cluster) post(c uint8) bool {
 		if msg.Ack && msg.From == cl.grant.id && !cl.machine.Held {
 			cl.grant = grant{}
 		}
-		if i, there := slices.BinarySearchFunc(k.messages, msg, order); !there { // a duplicate adds nothing
+		if i, there := slices.BinarySearchFunc(k.messages, msg, order); !there { // a second copy has no effect
 			k.messages = slices.Insert(k.messages, i, msg)
 		}
 	}
 	return len(out) > 0
 }
 
-// order is the order in which messages are kept.
+// order compares two messages, for the order in which they are stored.
 func order(a, b redis.Message) int {
 	return cmp.Or(cmp.Compare(a.To, b.To), cmp.Compare(a.From, b.From), cmp.Compare(kind(a), kind(b)))
 }
 
-// kind is a number for the kind of a message.
+// kind returns 1 for an acknowledgement and 0 for the notice of a theft.
 func kind(m redis.Message) int {
 	if m.Ack {
 		return 1
@@ -115,7 +115,7 @@ func kind(m redis.Message) int {
 	return 0
 }
 
-// Describe implements [sim.Cluster].
+// Describe implements [sim.Cluster]: it adds the last command and its reply to a step of a trace.
 func (k *cluster) Describe(step *scenario.TraceStep) {
 	name := k.scenario.Locks[step.Exchange.Lock].Name
 	step.Resource, step.Payload = name, k.last

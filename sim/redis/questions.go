@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/sim/question"
 )
 
-// The questions are the edge cases of the text ("Edge cases"), and what its words leave open. Clients alternate
-// between priorities 1 and 2. Linearizability is not judged for locks with priorities.
+// These questions are about the edge cases in the text that describes the lock ("Edge cases"), and about what the text
+// leaves open. Clients have priorities 1 and 2 in turn. Linearizability is not judged for locks with priorities.
 func init() {
 	judged := []property.Property{property.MutualExclusion, property.VictimAcknowledged, property.LeaseRespected, property.HonestVerify, property.Progress, property.NoLeak}
 	acquire := []scenario.Operation{question.Do(lock.Acquire)}

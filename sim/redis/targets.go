@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// clockFaults are the clock faults for which the drawn margins allow.
+// clockFaults has the largest clock faults that the drawn margins allow for.
 var clockFaults = sim.ClockFaults{SkewMillis: 3, DriftThousandths: 100}
 
 func init() {
@@ -18,7 +18,7 @@ func init() {
 	})
 }
 
-// skips are the properties that do not apply here.
+// skips has the properties that are not judged for these locks, and the reason for each.
 var skips = map[string]string{
 	"cheap-acquire":     "what an acquire costs depends on the number of servers, and on others' acknowledgements",
 	"cheap-verify":      "a verify asks every server",
@@ -28,13 +28,13 @@ var skips = map[string]string{
 	"crash-frees":       "nothing notices a crash: the lease ends by itself",
 }
 
-// drawOptions draws options with which the reference must hold, whatever is drawn.
+// drawOptions draws options for a scenario. The reference locks must be right with any of them.
 func drawOptions(d sim.Draws, fix func(lock.Options) lock.Options) lock.Options {
 	o := redis.Repaired()
 	o.Servers = []int{1, 1, 3, 5}[d.Bits(2)]
 	o.Lease = []int{40, 48, 64, 80}[d.Bits(2)]
 	o.LeaseAbove = []int{0, 0, 24, 60}[d.Bits(2)]
-	o.Margin = 10 + max(o.Lease, o.LeaseAbove)/8 // three clock faults together are less
+	o.Margin = 10 + max(o.Lease, o.LeaseAbove)/8 // three clock faults together amount to less
 	o.Wait = []int{100, 100, 50, 25}[d.Bits(2)]
 	return fix(redis.Table.Options(o))
 }

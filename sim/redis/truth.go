@@ -12,12 +12,13 @@ import (
 	"github.com/lockproof/lockproof/sim/redis/server"
 )
 
-// The holder of the lock is not simply the client in its entries: a thief is in them before its victims have stopped.
-// A client's hold begins when the servers have agreed and no victim is left to ask, or all have acknowledged. It ends
-// when the client stops or its lease is over. A lease is over once the client's own deadline, counted from before the
-// first command, has passed, and too few servers have its claim.
+// The holder of the lock is not simply the client whose entries are on the servers: a thief's entries are there before
+// its victims have stopped. A client's hold begins when the servers have agreed and all its victims, if any, have
+// acknowledged. It ends when the client stops or its lease is over. A lease is over when the client's own deadline,
+// counted from before its first command, has passed, and too few servers have its claim.
 
-// granted records the effect of a client's last command on the servers, whether or not the client gets the reply.
+// granted records the hold that a client gets by its last command. It does not matter whether the client receives the
+// reply.
 func (k *cluster) granted(c uint8) {
 	cl := &k.clients[c-1]
 	after := cl.machine
@@ -32,7 +33,7 @@ func (k *cluster) granted(c uint8) {
 	}
 }
 
-// grant records a client's hold, unless its lease ends before the reply, as for a client whose clock was set back.
+// grant records a client's hold, unless its lease has already ended, as it may if the client's clock was set back.
 func (k *cluster) grant(c uint8) {
 	cl := &k.clients[c-1]
 	m := &cl.machine
@@ -44,7 +45,7 @@ func (k *cluster) grant(c uint8) {
 	}
 }
 
-// lasts is the number of milliseconds for which a majority of the servers will still have a client's claim on top.
+// lasts returns for how many milliseconds a majority of the servers will still have the claim of an ID on top.
 func (k *cluster) lasts(l uint8, id redis.ID) int64 {
 	var left [redis.MaxServers]int64
 	for i := range k.servers {
@@ -54,14 +55,14 @@ func (k *cluster) lasts(l uint8, id redis.ID) int64 {
 	return left[(k.Servers-1)/2]
 }
 
-// settle ends the grant of a client that has stopped.
+// settle ends a client's grant if the client has stopped.
 func (k *cluster) settle(c uint8) {
 	if cl := &k.clients[c-1]; !cl.machine.Held && cl.machine.Phase != redis.Releasing {
 		cl.grant = grant{}
 	}
 }
 
-// Truth implements [sim.Cluster].
+// Truth implements [sim.Cluster]: it stores the servers' state of lock l in t.
 func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	*t = monitor.Truth{Exists: 1 << 1, Barrier: k.barrier(l)}
 	var last *grant
@@ -74,18 +75,19 @@ func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	switch {
 	case last != nil && last.until > k.now:
 		t.Taken, t.Owner[1], t.Priority[1], t.Until[1] = 1<<1, last.id.Client(), last.priority, int32(last.until)
-	case last != nil: // its lease is over; at the beginning of time, 0 would mean that it never ends
+	case last != nil: // its lease is over; Until 0 at the beginning of time would mean that it never ends
 	case t.Barrier > 0:
 		t.Pending = 1 << 1
 	}
 }
 
-// givenUp reports whether a client that was releasing the lock has deleted too many of its entries to hold it.
+// givenUp reports whether a client that is releasing the lock has deleted its claim on so many servers that it holds it
+// no more.
 func (k *cluster) givenUp(l uint8, g *grant) bool {
 	return g.released && k.entries(l, g.id) <= k.Servers/2
 }
 
-// entries is the number of servers on which an ID's claim is on top.
+// entries returns the number of servers on which the claim of an ID is on top.
 func (k *cluster) entries(l uint8, id redis.ID) (n int) {
 	for i := range k.servers {
 		if top, there := k.servers[i].Top(l, k.Entry == redis.Claims); there && top.ID == id {
@@ -95,7 +97,8 @@ func (k *cluster) entries(l uint8, id redis.ID) (n int) {
 	return n
 }
 
-// barrier is the highest priority with which a client would find too many conflicting entries.
+// barrier returns the highest priority with which an acquire would fail, because too many servers have an entry of that
+// priority or a higher one.
 func (k *cluster) barrier(l uint8) uint8 {
 	var tops [redis.MaxServers]uint8
 	for i := range k.servers {
@@ -107,10 +110,10 @@ func (k *cluster) barrier(l uint8) uint8 {
 	return tops[k.Servers/2]
 }
 
-// Owns implements [sim.Cluster]. Nothing ends with a connection.
+// Owns implements [sim.Cluster]: no hold ends with a connection.
 func (k *cluster) Owns(backend.Session) bool { return false }
 
-// Leftover implements [sim.Cluster]. Only a key that never expires is a leftover.
+// Leftover implements [sim.Cluster]: it reports keys that never expire.
 func (k *cluster) Leftover(func(l, s uint8) bool) string {
 	for i := range k.servers {
 		for key, left := range k.servers[i].Left() {
@@ -122,7 +125,7 @@ func (k *cluster) Leftover(func(l, s uint8) bool) string {
 	return ""
 }
 
-// Resources implements [sim.Cluster].
+// Resources implements [sim.Cluster]: it returns the servers' resources.
 func (k *cluster) Resources() (all []sim.Resource) {
 	for i := range k.servers {
 		for key, left := range k.servers[i].Left() {
@@ -138,7 +141,7 @@ func (k *cluster) Resources() (all []sim.Resource) {
 	return all
 }
 
-// Clear implements [sim.Cluster].
+// Clear implements [sim.Cluster]: it resets clients and servers before a state is read.
 func (k *cluster) Clear() {
 	clear(k.clients)
 	k.messages, k.sessions, k.now = k.messages[:0], k.sessions[:0], 0
@@ -147,7 +150,7 @@ func (k *cluster) Clear() {
 	}
 }
 
-// Keep implements [sim.Keeping]. A copy of a machine is another machine.
+// Keep implements [sim.Keeping]. Assigning a machine copies it completely.
 func (k *cluster) Keep() {
 	to := &k.kept
 	if len(to.servers) != len(k.servers) {
@@ -160,7 +163,7 @@ func (k *cluster) Keep() {
 	to.messages, to.sessions = append(to.messages[:0], k.messages...), append(to.sessions[:0], k.sessions...)
 }
 
-// Return implements [sim.Keeping].
+// Return implements [sim.Keeping]: it restores the copy that Keep saved last.
 func (k *cluster) Return() {
 	from := &k.kept
 	for i := range k.servers {
@@ -170,7 +173,8 @@ func (k *cluster) Return() {
 	k.messages, k.sessions = append(k.messages[:0], from.messages...), append(k.sessions[:0], from.sessions...)
 }
 
-// CodeShared implements [sim.Cluster]: servers, messages, and grants, which outlive their clients.
+// CodeShared implements [sim.Cluster]: it writes or reads the servers, the messages, and the grants, which outlive
+// their clients.
 func (k *cluster) CodeShared(c *codec.Coder) {
 	for i := range k.servers {
 		k.servers[i].Code(c)
@@ -196,7 +200,7 @@ func (k *cluster) CodeShared(c *codec.Coder) {
 	}
 }
 
-// CodeClient implements [sim.Cluster].
+// CodeClient implements [sim.Cluster]: it writes or reads client n's machine.
 func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
 	cl := &k.clients[n-1]
 	cl.machine.Code(c, k.clock(n), k.clocks.Back())
@@ -209,7 +213,7 @@ func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
 	cl.began = k.now - age
 }
 
-// CodeSession implements [sim.Cluster].
+// CodeSession implements [sim.Cluster]: it writes or reads a session and its resources.
 func (k *cluster) CodeSession(_ *codec.Coder, on backend.Session) {
 	for int(on) > len(k.sessions) {
 		k.sessions = append(k.sessions, false)
@@ -217,10 +221,10 @@ func (k *cluster) CodeSession(_ *codec.Coder, on backend.Session) {
 	k.sessions[on-1] = true
 }
 
-// CodeOwned implements [sim.Cluster].
+// CodeOwned implements [sim.Cluster]: it writes what other clients can see of a session.
 func (k *cluster) CodeOwned(*codec.Coder, backend.Session) {}
 
-// Normalise implements [sim.Cluster].
+// Normalise implements [sim.Cluster]: it clears what can no longer make a difference in client c's machine.
 func (k *cluster) Normalise(c uint8, dead, busy bool, _ backend.Session) {
 	cl := &k.clients[c-1]
 	switch {

@@ -1,6 +1,6 @@
 package search
 
-// The backends of the locks that are tested here.
+// These imports register the backends of the locks that the tests search.
 import (
 	_ "github.com/lockproof/lockproof/sim/amqp"
 	_ "github.com/lockproof/lockproof/sim/consul"

@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// batch collects the states that a worker reaches, and looks them up in the set of seen states together. The waits for
-// memory, which take most of a worker's time, then overlap.
+// batch collects the states that a worker reaches, and looks up all of them in the set of seen states at once. The
+// memory accesses of these look-ups then overlap. Waiting for them takes most of a worker's time.
 type batch struct {
 	*search
 	*worker
@@ -36,7 +36,7 @@ func (b *batch) expand(t []uint32) {
 	if c := w.choosing(t); c > 0 {
 		from, until = c, c+1
 	}
-	// All clients' moves are looked up before the first move is followed, so that waits for memory overlap.
+	// Look up the moves of all clients before following any move, so that the waits for memory overlap.
 	var lists [lock.MaxClients + 1]span
 	for c := from; c < until; c++ {
 		if !w.duplicate(t, c) {
@@ -60,7 +60,7 @@ func (b *batch) expand(t []uint32) {
 	}
 }
 
-// follow adds the state that move m of client c leads to from state t. sum is the sum of t's fingerprint.
+// follow adds the state that move m of client c leads to from state t. sum is the sum of the hashes of t's parts.
 func (b *batch) follow(t []uint32, sum uint64, c int, m *move) {
 	w := b.worker
 	b.count(m)
@@ -74,7 +74,8 @@ func (b *batch) follow(t []uint32, sum uint64, c int, m *move) {
 	b.add(w.fingerprint(to))
 }
 
-// add adds the fingerprint of the last state in states, or drops the state if its fingerprint is recent.
+// add keeps the last state of b.states, which has fingerprint fp, for the next flush. It drops the state if fp is in
+// the cache of recent fingerprints.
 func (b *batch) add(fp uint64) {
 	if b.recent != nil && b.recent.met(fp) {
 		b.states = b.states[:len(b.states)-b.worker.stride]
@@ -86,7 +87,7 @@ func (b *batch) add(fp uint64) {
 	}
 }
 
-// unmemoised expands a state without memo tables: the world carries out all of the state's actions.
+// unmemoised expands state t without memo tables: the simulated system executes every action of t.
 func (b *batch) unmemoised(t []uint32) {
 	if n := b.carryOut(t, b.worker.stride); n == 0 {
 		b.stats.Final++
@@ -94,8 +95,8 @@ func (b *batch) unmemoised(t []uint32) {
 	}
 }
 
-// carryOut adds the states that actions of the broker (0) and of the clients with numbers less than until lead to. It
-// returns the number of these actions.
+// carryOut executes the actions of the broker (client 0) and of clients 1 to until-1 from state t, and adds the
+// resulting states. It returns the number of actions.
 func (b *batch) carryOut(t []uint32, until int) int {
 	w := b.worker
 	w.enter(t)
@@ -122,7 +123,7 @@ func (b *batch) carryOut(t []uint32, until int) int {
 	return len(w.acts)
 }
 
-// count adds a move to the statistics.
+// count adds move m to the counts of transitions, operations and unwitnessed operations, and notes m's violations.
 func (b *batch) count(m *move) {
 	b.stats.Transitions++
 	b.stats.Operations[m.op]++
@@ -156,7 +157,7 @@ func (b *batch) flush() {
 	b.fps, b.states = b.fps[:0], b.states[:0]
 }
 
-// close adds the batch's results to the search.
+// close merges the worker's results into those of the whole search.
 func (b *batch) close() {
 	if len(b.block) > 0 {
 		b.keep()
@@ -190,7 +191,7 @@ func (w *worker) own(t []uint32) property.Set {
 	return w.sys.Own()
 }
 
-// final returns the properties that a state without further actions violates. It keeps the result in a memo table.
+// final returns the properties that state t violates if t has no further actions. It keeps the result in a memo table.
 func (w *worker) final(t []uint32) property.Set {
 	key := memoKey{uint64(t[0]), w.rest(t, 0)}
 	if v, ok := w.done.find(key); ok {

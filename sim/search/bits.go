@@ -9,18 +9,19 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// bitArray stores each state as a few bits of one array, selected by the state's fingerprint. A state counts as seen if all
-// of its bits are set. This may be wrong, since other states set the same bits.
+// bitArray stores each seen state as a few bits of one array. The state's fingerprint selects these bits. A state
+// counts as seen if all of its bits are set. This can be wrong, since other states may have set the same bits.
 type bitArray struct {
 	words  []uint64
 	hashes int
-	set    atomic.Int64 // bits set
+	set    atomic.Int64 // number of bits that are set
 	n      atomic.Int64
-	// If two workers reach the same state at once, only one may find it new. A fingerprint therefore selects a lock.
+	// A fingerprint selects one of these locks, so that only one of two workers that reach the same state finds it new.
 	locks [256]sync.Mutex
 }
 
-// newBitArray makes an array of the given size and number of hashes; 0 selects the default of each.
+// newBitArray makes an array of the given number of bytes that sets the given number of bits (hashes) for each state.
+// For either, 0 selects the default.
 func newBitArray(bytes int64, hashes int) *bitArray {
 	if bytes <= 0 {
 		bytes = DefaultArray
@@ -37,8 +38,8 @@ func (a *bitArray) insert(fps []uint64, _ []uint32, fresh []bool) {
 	}
 }
 
-// add sets a state's bits, and reports whether the state is new. A second hash gives the distance between the bits, as in
-// double hashing.
+// add sets a state's bits, and reports whether the state is new. Like double hashing, it takes the first bit from one
+// hash, and the distance between the bits from a second hash.
 func (a *bitArray) add(fp uint64) bool {
 	l := &a.locks[fp>>56]
 	l.Lock()
@@ -59,7 +60,8 @@ func (a *bitArray) add(fp uint64) bool {
 	return fresh
 }
 
-// coverage estimates the share of new states that the array would recognise as new, from how full it is now.
+// coverage estimates the share of new states that the array would recognise as new, given the share of its bits that is
+// set.
 func (a *bitArray) coverage() float64 {
 	fill := float64(a.set.Load()) / float64(len(a.words)*64)
 	return 1 - math.Pow(fill, float64(a.hashes))

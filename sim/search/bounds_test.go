@@ -11,15 +11,15 @@ import (
 
 const many = 1 << 30
 
-// TestBoundsSayWhatIsLeft ends searches early. They never claim completeness, and each seen state is either expanded
-// or in the queue.
+// TestBoundsSayWhatIsLeft ends searches early, by bounds or cancellation. Such a search never claims that it is
+// complete. Each state that it has seen is either expanded or in the queue.
 func TestBoundsSayWhatIsLeft(t *testing.T) {
 	b := standard(2, 1, 1, 1, 1)
 	whole := Run(context.Background(), b, Options{Workers: 1})
 	for _, c := range []struct {
 		name   string
 		opts   Options
-		blocks int // expanded before it is interrupted
+		blocks int // blocks of states that are expanded before the search is interrupted
 		want   Stop
 	}{
 		{"depth 1", Options{Depth: 1}, many, AtDepth},
@@ -47,7 +47,7 @@ func TestBoundsSayWhatIsLeft(t *testing.T) {
 	}
 }
 
-// TestUnfinishedLevel has a level that was begun not count as finished.
+// TestUnfinishedLevel interrupts a search within a level. The level does not count as finished.
 func TestUnfinishedLevel(t *testing.T) {
 	b := standard(2, 1, 1, 1, 1)
 	most := 0
@@ -67,8 +67,8 @@ func TestUnfinishedLevel(t *testing.T) {
 	}
 }
 
-// TestMemoryCountsEverything bounds the memory by a little less than a whole search takes, and by much more than its
-// seen states take alone.
+// TestMemoryCountsEverything sets a memory bound below what a whole search takes, but above the size of its seen
+// states. The search then ends at the bound, so the bound counts the other tables, too.
 func TestMemoryCountsEverything(t *testing.T) {
 	b := standard(2, 1, 1, 1, 1)
 	for _, storage := range []Storage{Fingerprints, Exact, Bits} {
@@ -88,12 +88,12 @@ func TestMemoryCountsEverything(t *testing.T) {
 	}
 }
 
-// TestQueueIsForgotten: the queue drops states that were expanded.
+// TestQueueIsForgotten: the queue frees the memory of states that are expanded.
 func TestQueueIsForgotten(t *testing.T) {
 	b := standard(2, 1, 1, 2, 1)
 	r := Run(context.Background(), b, Options{Workers: 1})
 	stride := int64(1 + len(b.Clients))
-	// Two levels are kept at most, each in blocks of which one is not full.
+	// The queue has at most two levels at a time. Each consists of blocks, of which one is not full.
 	if most := 2 * (r.Widest + blockStates) * stride * 4; r.QueueBytes > most || r.QueueBytes < r.Widest*stride*4 {
 		t.Errorf("%d bytes of states, where %d of %d are a level at most", r.QueueBytes, r.Widest, r.States)
 	}
@@ -113,7 +113,8 @@ func TestSpends(t *testing.T) {
 	}
 }
 
-// TestGraphSize: the size of a state graph counts its slices, its table, and the memory to search it.
+// TestGraphSize: the reported size of a state graph includes its slices, its hash table, and the memory for finding its
+// components.
 func TestGraphSize(t *testing.T) {
 	p := newPlan(standard(2, 1, 0, 1, 0), Reductions{})
 	g, ok := newStateGraph(context.Background(), p, 0)

@@ -16,14 +16,16 @@ import (
 )
 
 // A checkpoint is a search saved between two blocks of states. The file begins with the magic and the version. The
-// configuration and the progress follow as JSON, each after its length. Then come parts, views, links, idle steps, blocks
-// and the seen states. The SHA-256 of everything ends the file. Numbers are little-endian. Memo tables are not saved.
+// configuration and the progress follow as JSON, each after its length. Then come parts, views, links, idle steps,
+// blocks and the seen states. The SHA-256 of everything ends the file. Numbers are little-endian. Memo tables are not
+// saved.
 const (
 	checkpointMagic   = "lockproof search\n"
 	checkpointVersion = 4
 )
 
-// Configuration identifies a checkpoint's search: only the same search may resume it.
+// Configuration identifies the search that a checkpoint belongs to. Only a search with an equal configuration may
+// resume it.
 type Configuration struct {
 	Target        string
 	Options       lock.Options
@@ -40,8 +42,8 @@ type Configuration struct {
 	Storage       Storage
 	Array         int64
 	Hashes        int
-	// Unmemoised says that the search uses no memo tables. A search may find out on the way that it cannot use them; a
-	// resumed search takes this over from the checkpoint.
+	// Unmemoised says that the search uses no memo tables. A search can find out while it runs that time matters and
+	// that it cannot use memo tables. A resumed search takes the value from the checkpoint.
 	Unmemoised bool `json:"Outright"` // the name in the files of earlier versions
 }
 
@@ -54,7 +56,7 @@ func (s *search) configuration() Configuration {
 	return c
 }
 
-// ConfigurationOf returns the configuration of a search with these bounds. Reductions and storage are not set.
+// ConfigurationOf returns the configuration of a search with bounds b. The caller sets the reductions and the storage.
 func ConfigurationOf(b *sim.Bounds) Configuration {
 	c := Configuration{
 		Target: b.Target.Name, Options: b.Options, Locks: b.Locks, Clients: b.Clients, Before: b.Before, Faults: b.Faults, FailedAcquire: b.FailedAcquire,
@@ -71,13 +73,13 @@ func ConfigurationOf(b *sim.Bounds) Configuration {
 	return c
 }
 
-// progress is the results and statistics of a search so far.
+// progress has the results and statistics of a search up to a checkpoint.
 type progress struct {
 	Stats   Stats
 	Found   property.Set
 	At      [property.Most]int
 	Covered Covered
-	Lookups float64 // see search.lookups
+	Lookups float64 // probability that memo tables missed a state so far, see search.lookups
 }
 
 // Covered is [Coverage] with slices instead of maps, since JSON cannot encode these maps' keys.
@@ -97,7 +99,8 @@ func (s *search) progress() progress {
 	return p
 }
 
-// Plain returns the coverage in its saved form. The order is always the same.
+// Plain returns the coverage in the form that a checkpoint stores. Its slices are sorted, so that equal coverage has
+// equal bytes.
 func (c *Coverage) Plain() Covered {
 	out := Covered{Exercised: c.Exercised, Actions: c.Actions[:]}
 	for e := range c.Results {
@@ -111,7 +114,7 @@ func (c *Coverage) Plain() Covered {
 	return out
 }
 
-// Take sets the coverage from its saved form.
+// Take sets the coverage to the saved one, which was read from a checkpoint.
 func (c *Coverage) Take(of *Covered) {
 	c.Exercised, c.Results, c.Replies = of.Exercised, make(map[Ending]bool), make(map[Answer]bool)
 	copy(c.Actions[:], of.Actions)
@@ -123,18 +126,18 @@ func (c *Coverage) Take(of *Covered) {
 	}
 }
 
-// due reports whether it is time for a checkpoint.
+// due reports whether the interval between two checkpoints has passed.
 func (s *search) due() bool {
 	return s.opts.Checkpoint != "" && s.opts.Every > 0 && time.Since(s.saved) >= s.opts.Every
 }
 
-// save writes a checkpoint. An error is stored in the result, and the search continues.
+// save writes a checkpoint. If writing fails, the result has the error, and the search continues.
 func (s *search) save() {
 	s.res.Err = s.write(s.opts.Checkpoint)
 	s.saved = time.Now()
 }
 
-// write replaces the checkpoint file at once: at no moment is the file incomplete.
+// write replaces the checkpoint file atomically: the file is never incomplete.
 func (s *search) write(path string) error {
 	if err := outfile.Write(path, s.encode); err != nil {
 		return fmt.Errorf("the checkpoint %w", err)
@@ -142,7 +145,7 @@ func (s *search) write(path string) error {
 	return nil
 }
 
-// encode writes the checkpoint.
+// encode writes the checkpoint to out.
 func (s *search) encode(out io.Writer) error {
 	e := states.NewEncoder(out)
 	e.Bytes([]byte(checkpointMagic))

@@ -18,18 +18,19 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// hasty is a configuration that violates something: slots that are gone are granted.
+// hasty is a configuration with a bug: its lock grants slots without verifying that they still exist.
 func hasty() sim.Bounds {
 	b := standard(2, 1, 1, 1, 1)
 	b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.VerifyFirst = false })
 	return b
 }
 
-// same reports how a search that was resumed differs from one that was not.
+// same reports how the results of two searches differ, for example of a resumed search (got) and of an uninterrupted
+// one (want).
 func same(t *testing.T, name string, got, want *Result) {
 	t.Helper()
 	g, w := got.Stats, want.Stats
-	for _, s := range []*Stats{&g, &w} { // as much as was worked out again, and where blocks ended
+	for _, s := range []*Stats{&g, &w} { // these depend on where the search was interrupted
 		s.TableBytes, s.QueueBytes, s.PartBytes, s.MoveBytes = 0, 0, 0, 0
 	}
 	if g != w {
@@ -49,12 +50,13 @@ func same(t *testing.T, name string, got, want *Result) {
 	}
 }
 
-// sameCoverage reports whether two searches have covered the same.
+// sameCoverage reports whether two searches have exercised the same properties, actions, results and replies.
 func sameCoverage(a, b *Coverage) bool {
 	return a.Exercised == b.Exercised && a.Actions == b.Actions && maps.Equal(a.Results, b.Results) && maps.Equal(a.Replies, b.Replies)
 }
 
-// TestResume interrupts a search every few blocks until it ends. It loses nothing, and does nothing twice.
+// TestResume interrupts a search every few blocks, and resumes it until it ends. The result is that of an uninterrupted
+// search.
 func TestResume(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out resuming in every way of storage")
@@ -84,7 +86,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeBounds goes on from where a bound of depth or memory ended a search.
+// TestResumeBounds ends a search at a bound of depth or memory or at a violation, and resumes it without the bound.
 func TestResumeBounds(t *testing.T) {
 	want := Run(context.Background(), hasty(), Options{})
 	for _, o := range []Options{{Depth: 9}, {Memory: 1}, {First: true}} {
@@ -101,7 +103,7 @@ func TestResumeBounds(t *testing.T) {
 	}
 }
 
-// TestCheckpointsOnTheWay writes one after every block, and goes on from the last.
+// TestCheckpointsOnTheWay writes a checkpoint after every block of states, and resumes from the last one.
 func TestCheckpointsOnTheWay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checkpoint")
 	want := Run(context.Background(), hasty(), Options{Workers: 1})
@@ -113,7 +115,8 @@ func TestCheckpointsOnTheWay(t *testing.T) {
 	}
 }
 
-// TestUnwritable has a search end with what it found though its checkpoint can't be written.
+// TestUnwritable searches with a checkpoint file that cannot be written. The search still returns its results, with the
+// error.
 func TestUnwritable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "nowhere", "checkpoint")
 	r := Run(context.Background(), hasty(), Options{Depth: 5, Checkpoint: path})
@@ -122,7 +125,7 @@ func TestUnwritable(t *testing.T) {
 	}
 }
 
-// written is a checkpoint of a search that ended early.
+// written returns the checkpoint of a search that ended early, at depth 6.
 func written(t testing.TB, b sim.Bounds, o Options) []byte {
 	o.Checkpoint, o.Depth = filepath.Join(t.TempDir(), "checkpoint"), 6
 	if r := Run(context.Background(), b, o); r.Err != nil {
@@ -135,7 +138,7 @@ func written(t testing.TB, b sim.Bounds, o Options) []byte {
 	return data
 }
 
-// TestRefused has everything that is no checkpoint of this search be refused, with what is wrong.
+// TestRefused resumes from files that are not a checkpoint of this search. Each is refused, and the error says why.
 func TestRefused(t *testing.T) {
 	good := written(t, hasty(), Options{})
 	body := good[:len(good)-sha256.Size]
@@ -187,7 +190,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// FuzzCheckpoint reads files that are damaged in ways that the digest does not show.
+// FuzzCheckpoint resumes from damaged checkpoints whose digest is correct.
 func FuzzCheckpoint(f *testing.F) {
 	b := standard(1, 1, 0, 1, 0)
 	storages := []Options{{}, {Storage: Exact}, {Storage: Bits, Array: 64}}
@@ -207,7 +210,7 @@ func FuzzCheckpoint(f *testing.F) {
 	})
 }
 
-// TestResumeLinks has a search that was resumed know of every link between parts, those before too.
+// TestResumeLinks: a resumed search has all links between parts, including those observed before the checkpoint.
 func TestResumeLinks(t *testing.T) {
 	through := func(s *search) links {
 		defer s.seen.free()

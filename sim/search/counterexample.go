@@ -9,12 +9,13 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Counterexamples finds, for each property in want, the actions of a shortest execution that violates it. It visits the
-// states of a [Run] with reductions red again, breadth first, with one worker and in a fixed order. It also stores each
-// state's predecessor, for which Run would lack memory.
+// Counterexamples finds, for each property in want, the actions of a shortest execution that violates it. It visits
+// again the states that a [Run] with reductions red visits, breadth first, with one worker and in a fixed order. It
+// also stores each state's predecessor, for which Run would lack memory.
 //
-// illegal reports whether the history of an execution is not linearizable. It is called when an operation ends without a
-// witness of linearizability, at most maxJudged times. The second result is the number of calls.
+// illegal reports whether the history of an execution is not linearizable. It is called when an operation ends and the
+// monitor has constructed no linearization of the execution, at most maxJudged times. The second result is the number
+// of calls.
 func Counterexamples(ctx context.Context, b sim.Bounds, red Reductions, want property.Set, illegal func([]scenario.Action) bool) (map[property.Property][]scenario.Action, int) {
 	t := newCounterexampleSearch(b, red, want, illegal, false)
 	if t.run(ctx); t.timed.Load() && t.alone {
@@ -31,9 +32,9 @@ type Short struct {
 	States  int               // visited states
 }
 
-// Shorter looks for the shortest execution of fewer than n actions that violates property p. It visits all such executions,
-// with every crash and no reduction except symmetry. It gives up if they have more than the given number of states. It
-// cannot judge linearizability, which depends on whole histories and not on states.
+// Shorter looks for the shortest execution of fewer than n actions that violates property p. It visits all such
+// executions, with every crash and no reduction except symmetry. It gives up if they have more than the given number of
+// states. It cannot judge linearizability, which depends on whole histories and not on states.
 func Shorter(ctx context.Context, b sim.Bounds, p property.Property, n, states int) (s Short) {
 	b.Every = true
 	for _, unmemoised := range []bool{false, true} {
@@ -74,15 +75,15 @@ func newCounterexampleSearch(b sim.Bounds, red Reductions, want property.Set, il
 
 // Guided is a search for counterexamples that expands only the states that an abstraction selects.
 type Guided struct {
-	Most   int                          // bound of visited states; 0 is no bound
-	Within func(world *sim.System) bool // whether to expand the state that the world is in
+	Most   int                          // maximal number of visited states; 0 is no bound
+	Within func(world *sim.System) bool // reports whether to expand the current state of world
 }
 
 // Visited is the result of a guided search.
 type Visited struct {
 	Found  map[property.Property][]scenario.Action // for each violated property, the actions of a shortest execution
 	States int                                     // visited states
-	All    bool                                    // no state was left to expand
+	All    bool                                    // the search ended because no state was left to expand
 }
 
 // Run searches until a violation of each property in want is found. Its only reduction is symmetry. For illegal, see
@@ -106,7 +107,7 @@ func (t *counterexampleSearch) run(ctx context.Context) {
 	}
 }
 
-// maxJudged bounds the number of histories that are judged one by one.
+// maxJudged is the maximal number of histories whose linearizability one search checks.
 const maxJudged = 20_000
 
 // counterexampleSearch is a search that stores each state's predecessor.
@@ -116,26 +117,27 @@ type counterexampleSearch struct {
 	want    property.Set
 	illegal func([]scenario.Action) bool
 	found   map[property.Property][]scenario.Action
-	longer  property.Set // found by an action after a state of the level; an execution that ends in the level is shorter
+	longer  property.Set // violated only after an action of this level; ending in the level is shorter
 	judged  int
 
-	links []link   // by state, in the order of discovery
+	links []link   // for each state, in the order of discovery, how it was first reached
 	level []uint32 // states of the level, stride numbers each
-	first int      // the number of the level's first state
+	first int      // the number of the first state of the level
 	next  []uint32
 	to    []uint32
 	at    uint32 // the state being expanded
 
-	// within selects the states to expand; nil selects all. most bounds the number of states; 0 is no bound.
+	// within reports whether to expand a state; nil expands all. most is the maximal number of states; 0 is no bound.
 	within func(state []uint32) bool
 	most   int
 }
 
-// link is the predecessor from which a state was first reached, and the move.
+// link says how a state was first reached: the number of its predecessor, and the client and the move that led from
+// there.
 type link struct {
 	parent uint32
 	client uint8
-	move   uint8 // index among the client's moves
+	move   uint8 // index among the client's moves in the predecessor
 }
 
 func (t *counterexampleSearch) begin() {
@@ -146,7 +148,7 @@ func (t *counterexampleSearch) begin() {
 	t.violated(t.own(t.level), func() []scenario.Action { return nil })
 }
 
-// add adds a state that is new, unless within excludes it. It reports whether it added the state.
+// add adds a state that was not seen before and that within does not exclude. It reports whether it added the state.
 func (t *counterexampleSearch) add(state []uint32, l link) bool {
 	var fresh [1]bool
 	t.seen.insert([]uint64{t.fingerprint(state)}, state, fresh[:])
@@ -194,8 +196,8 @@ func (t *counterexampleSearch) expand(state []uint32) {
 	}
 }
 
-// judgement returns the violations that a final state shows. A state is final if it has no further actions or, in
-// configurations whose workloads never end, if no operation is under way.
+// judgement returns the properties that a final state violates. A state is final if it has no further actions. If
+// workloads repeat forever, a state is final if no operation is under way.
 func (t *counterexampleSearch) judgement(state []uint32) property.Set {
 	if t.bounds.Forever {
 		if t.enter(state); t.sys.Quiet() {
@@ -209,7 +211,7 @@ func (t *counterexampleSearch) judgement(state []uint32) property.Set {
 	return t.worker.judge(state)
 }
 
-// ways is the number of actions of client c, or of the broker (0), in a state.
+// ways returns the number of possible actions of client c in a state; client 0 is the broker.
 func (t *counterexampleSearch) ways(state []uint32, c int) int {
 	if t.alone && c > 0 {
 		return len(t.of(state, c))
@@ -218,7 +220,7 @@ func (t *counterexampleSearch) ways(state []uint32, c int) int {
 	return len(t.sys.Actions(c, t.acts[:0]))
 }
 
-// take computes the state that the i-th action of client c leads to, in t.to, and returns the move.
+// take executes the i-th action of client c from a state, stores the resulting state in t.to, and returns the move.
 func (t *counterexampleSearch) take(state []uint32, c, i int) move {
 	t.to = append(t.to[:0], state...)
 	if t.alone && c > 0 {
@@ -252,14 +254,16 @@ func (t *counterexampleSearch) follow(state []uint32, c, i int) {
 	}
 }
 
-// violated stores the path to the first violation of each property in found, by an action after a state of the level.
+// violated stores the path for each property in found that has none yet. The path ends with an action after a state of
+// the level.
 func (t *counterexampleSearch) violated(found property.Set, path func() []scenario.Action) {
 	found &= t.want
 	t.keep(found, path)
 	t.longer |= found
 }
 
-// ended stores the path to a final state of the level that violates a property.
+// ended stores the path to a final state of this level for each property in found, unless a path that is as short is
+// known.
 func (t *counterexampleSearch) ended(found property.Set) {
 	found &= t.want | t.longer
 	t.keep(found, func() []scenario.Action { return t.path(t.at) })

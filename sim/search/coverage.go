@@ -8,17 +8,18 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Coverage is what the visited executions have exercised: properties, results of operations, replies, and kinds of actions.
+// Coverage says what the visited executions have exercised: properties, results of operations, replies, and kinds of
+// actions.
 type Coverage struct {
 	Exercised property.Set
 	Results   map[Ending]bool
 	Replies   map[Answer]bool
-	Actions   [32]bool // by scenario.ActionKind
-	// Ends are the sets of slots that the first lock has in final states. In a set, bit s stands for slot s.
+	Actions   [32]bool // indexed by scenario.ActionKind
+	// Ends has the sets of slots that exist on the first lock in final states. In a set, bit s stands for slot s.
 	Ends map[uint16]bool
 }
 
-// Ending is an operation and its result.
+// Ending is a kind of operation and a result with which it ended.
 type Ending struct {
 	Op     lock.Op
 	Result lock.Outcome
@@ -26,7 +27,7 @@ type Ending struct {
 	Reason lock.Reason
 }
 
-// Answer is an operation's command and a server's reply to it.
+// Answer is a command of an operation, and the server's reply to it.
 type Answer struct {
 	Op             lock.Op
 	Method, Answer uint8
@@ -55,7 +56,7 @@ func (c *Coverage) end(slots uint16) {
 	c.Ends[slots] = true
 }
 
-// Merge adds the coverage o.
+// Merge adds to c everything that o has exercised.
 func (c *Coverage) Merge(o *Coverage) {
 	if c.Results == nil {
 		c.Results, c.Replies = make(map[Ending]bool), make(map[Answer]bool)

@@ -5,33 +5,34 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// Cycles says whether the states have cycles. Along a cycle no operation begins or ends, so its clients make no progress. If
-// a fair schedule can follow a cycle forever, the cycle is a livelock or an unbounded retry.
+// Cycles says whether the graph of states has cycles. Along a cycle no operation begins or ends, so its clients make no
+// progress. If a fair schedule can follow a cycle forever, the cycle is a livelock or an unbounded retry.
 type Cycles uint8
 
-// The results.
+// The results of looking for cycles.
 const (
-	// CyclesUnknown: the search was not complete, or had too little memory for the state graph.
+	// CyclesUnknown: the search was incomplete or approximate, or the state graph needed too much memory.
 	CyclesUnknown Cycles = iota
 	// NoCycles: every execution ends.
 	NoCycles
-	// UnfairCycles: there are cycles, but each starves a client that could always continue.
+	// UnfairCycles: each cycle starves a client that could always take a step.
 	UnfairCycles
-	// FairCycles: there is a fair cycle, see Result.Livelock.
+	// FairCycles: some cycle lets every client act that can always act. Result.Livelock has it.
 	FairCycles
 )
 
 var cyclesNames = [...]string{"unknown", "none", "unfair", "fair"}
 
-// String is the result in one word.
+// String returns the result as text.
 func (c Cycles) String() string { return cyclesNames[c] }
 
-// FairCycle is an execution that does not end (a lasso): the actions that lead to a cycle, and the actions of the cycle.
+// FairCycle is an execution that never ends (a lasso). Prefix leads from the initial state to a cycle, and Cycle leads
+// around it.
 type FairCycle struct {
 	Prefix, Cycle []scenario.Action
 }
 
-// cycles looks for cycles after a complete search.
+// cycles decides, after a complete search, whether there are cycles, and returns a fair one if there is any.
 func (s *search) cycles() (Cycles, *FairCycle) {
 	switch {
 	case s.queued > 0 || s.opts.Storage == Bits:

@@ -15,8 +15,8 @@ import (
 
 func call(op lock.Op, arg uint8) scenario.Operation { return scenario.Operation{Op: op, Arg: arg} }
 
-// unbounded is a configuration that judges only mutual exclusion. The monitor then counts no attempts, so that an
-// endless retry returns to an earlier state.
+// unbounded is a configuration that judges only mutual exclusion. Without other properties the monitor does not count
+// attempts, so that an endless retry returns to an earlier state.
 func unbounded(target *lock.Target, clients ...[]scenario.Operation) sim.Bounds {
 	b := sim.Bounds{
 		Target: target, Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},
@@ -45,7 +45,8 @@ func TestCycles(t *testing.T) {
 	}{
 		{"the reference retries so often", unbounded(amqplock.References[0], pass, pass), sim.FaultBounds{}, search.NoCycles},
 		{"the reference waits so long", unbounded(amqplock.References[0], hold, wait), late, search.NoCycles},
-		// A refusal needs another client's claim, and the number of claims is bounded.
+		// There is no cycle: each retry needs a refusal, a refusal needs another client's claim, and the number of
+		// claims is bounded.
 		{"retries without a bound", unbounded(mutant.Named("retries-forever"), pass, pass), sim.FaultBounds{}, search.NoCycles},
 		{"waiting for who never lets go", unbounded(forever, hold, wait), sim.FaultBounds{}, search.FairCycles},
 		{"waiting for who lets go in the end", unbounded(forever, pass, wait), sim.FaultBounds{}, search.UnfairCycles},
@@ -65,8 +66,8 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// around follows a fair cycle in the world. The world returns to its state, and each client that can always continue
-// has moved.
+// around executes a fair cycle in the simulated system. The system returns to the same state, and each client that can
+// always take a step takes one.
 func around(t *testing.T, name string, b sim.Bounds, l *search.FairCycle) {
 	t.Helper()
 	sys := sim.NewSystem(b)
@@ -81,7 +82,7 @@ func around(t *testing.T, name string, b sim.Bounds, l *search.FairCycle) {
 		sys.Take(a)
 	}
 	before := image()
-	held := make(map[uint8]bool) // may be let go on at every state, and is not
+	held := make(map[uint8]bool) // clients that could take a step in every state so far, and have taken none
 	for c := range b.Clients {
 		held[uint8(c+1)] = true
 	}
@@ -102,7 +103,7 @@ func around(t *testing.T, name string, b sim.Bounds, l *search.FairCycle) {
 	}
 }
 
-// TestCyclesUnknown: a search that is incomplete or approximate says nothing about cycles.
+// TestCyclesUnknown: the result of an incomplete or approximate search is CyclesUnknown.
 func TestCyclesUnknown(t *testing.T) {
 	hold := []scenario.Operation{call(lock.Acquire, 0)}
 	b := unbounded(mutant.Named("wait-forever"), hold, []scenario.Operation{call(lock.Wait, 1)})

@@ -1,20 +1,20 @@
 // Package search visits every execution of a bounded configuration breadth first: every interleaving of the clients'
-// commands, every placement of the faults, every choice of a random option. The world of package sim, which also runs
-// scenarios, carries out the actions; there is no second model.
+// commands, every placement of the faults, every choice of a random option. The simulation of package sim, which also
+// runs scenarios, executes the actions; there is no second model.
 //
 // A state has one shared part and one part for each client. There are few parts, and many combinations of them. Each
-// part is stored once and has a number; a state is a handful of numbers. The world carries out an action once for
-// each combination of inputs that the action can depend on ([sim.System.Independent]); a memo table keeps the result. A
-// state's fingerprint is the sum of its parts' fingerprints. The sum is cheap to compute, and equal for states that
-// differ only by a permutation of clients with the same workload (symmetry).
+// part is stored once and has a number; a state is a handful of numbers. The simulation executes an action once for
+// each combination of inputs that the action can depend on ([sim.System.Independent]); a memo table stores the result.
+// A state's fingerprint is computed from the sum of its parts' hashes. The sum is cheap to compute, and equal for
+// states that differ only by a permutation of clients with the same workload (symmetry).
 //
-// Where time matters, an action depends on the whole state, and no memo tables are used. The world then carries out each
+// If time matters, an action depends on the whole state, and no memo tables are used. The simulation then executes each
 // action of each state. It decodes the state once for all actions if the backend can save and restore a copy
 // ([sim.Keeping]). Only parts that an action has changed are looked up.
 //
-// [Run] visits all executions. [Storage] selects how it stores seen states, and a checkpoint can resume it. Run also finds
-// out whether executions can go on forever ([Cycles]). [Walk] samples random executions of configurations that are too
-// large to visit.
+// [Run] visits all executions. [Storage] selects how it stores seen states. A checkpoint saves a search, so that it can
+// be resumed. Run also finds out whether executions can go on forever ([Cycles]). [Walk] samples random executions of
+// configurations that are too large to visit.
 //
 //	search.go, moves.go, batch.go  the options, and the workers that visit states
 //	states                         the parts of states, and their encoding in files

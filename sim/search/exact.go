@@ -9,10 +9,10 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// tuple is a state: the number of the shared part and one for each client.
+// tuple is a state as numbers: first the number of its shared part, then the number of each client's part.
 type tuple [lock.MaxClients + 1]uint32
 
-// exact stores whole states as the numbers of their parts. The parts of clients of the same class are in ascending order.
+// exact stores whole states as the numbers of their parts. It sorts the parts of clients with the same workload.
 type exact struct {
 	plan   *plan
 	stride int
@@ -65,7 +65,8 @@ func (e *exact) add(t tuple) bool {
 	return true
 }
 
-// canonical returns the form in which a state is stored: parts sorted within each class, and each number plus 1.
+// canonical returns the form in which a state is stored. The parts of clients of the same class are sorted, and each
+// number is increased by 1.
 func (e *exact) canonical(state []uint32) (t tuple) {
 	copy(t[:], state)
 	for c := 2; c < e.stride; c++ {
@@ -119,5 +120,6 @@ func (e *exact) size() int64  { return e.bytes.Load() }
 func (e *exact) count() int64 { return e.n.Load() }
 func (e *exact) free()        {} // the garbage collector frees the memory
 
-// growing is the size of one shard, since only one shard grows at a time.
+// growing returns the bytes that the next growth adds: about the size of one shard, since only one shard grows at a
+// time.
 func (e *exact) growing() int64 { return e.size() / int64(len(e.shards)) }

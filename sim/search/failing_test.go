@@ -14,10 +14,10 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// failing is a file with one failing read or seek.
+// failing is a file of which one call of Read or Seek fails.
 type failing struct {
 	io.ReadSeeker
-	left  int // calls until it fails
+	left  int // calls until the one that fails
 	calls int
 }
 
@@ -41,8 +41,8 @@ func (f *failing) Seek(offset int64, whence int) (int64, error) {
 	return f.ReadSeeker.Seek(offset, whence)
 }
 
-// TestFailingReads: if any read or seek of a checkpoint fails, resuming fails. A failure at the first bytes looks
-// like a file of another kind.
+// TestFailingReads: if any read or seek of a checkpoint fails, resuming fails. If the first bytes cannot be read, the
+// error may say that the file is no checkpoint.
 func TestFailingReads(t *testing.T) {
 	b := standard(1, 1, 0, 1, 0)
 	good := written(t, b, Options{})
@@ -66,8 +66,8 @@ func TestFailingReads(t *testing.T) {
 	}
 }
 
-// TestDamagedAnywhere changes one byte of a checkpoint and makes its digest right. The file is refused or can be
-// resumed; nothing panics, and numbers out of range are reported.
+// TestDamagedAnywhere changes one byte of a checkpoint and corrects its digest. The file is either refused or can be
+// resumed. Nothing panics, and numbers out of range are reported.
 func TestDamagedAnywhere(t *testing.T) {
 	b := standard(1, 1, 0, 1, 0)
 	for _, o := range []Options{{}, {Storage: Exact}, {Storage: Bits, Array: 64}} {
@@ -89,7 +89,7 @@ func TestDamagedAnywhere(t *testing.T) {
 	}
 }
 
-// TestStorageNames: each kind of storage reads back from its text; other texts are refused.
+// TestStorageNames: the name of each kind of storage parses to this kind; other texts are refused.
 func TestStorageNames(t *testing.T) {
 	for _, s := range []Storage{Fingerprints, Exact, Bits} {
 		text, err := s.MarshalText()
@@ -104,7 +104,7 @@ func TestStorageNames(t *testing.T) {
 	}
 }
 
-// TestSizes: the reported sizes, which the memory bound uses, are those of the stored data.
+// TestSizes: the sizes that the memory bound uses equal the sizes of the stored data.
 func TestSizes(t *testing.T) {
 	f := newFingerprints()
 	defer f.free()
@@ -166,7 +166,7 @@ func memoSizes(t *testing.T) {
 	}
 }
 
-// TestWeigh: a worker's size is the sum of its tables.
+// TestWeigh: the memory of a worker is the sum of the sizes of its tables.
 func TestWeigh(t *testing.T) {
 	for _, storage := range []Storage{Fingerprints, Exact} {
 		s := newSearch(context.Background(), hasty(), Options{Workers: 1, Storage: storage})
@@ -192,7 +192,8 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
-// TestPauses: a search pauses only for a checkpoint or for Progress, and stops for whatever ends it.
+// TestPauses: the workers pause only for a checkpoint or a call of Progress. They stop when the context ends or memory
+// runs out.
 func TestPauses(t *testing.T) {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -7,8 +7,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// fairCycle looks for a weakly fair cycle among the states: each client that can continue in all states of the cycle moves
-// in one of them. Faults need not happen, but their consequences do: the broker notices dead connections, and time passes.
+// fairCycle looks for a weakly fair cycle among the states: each client that can act in all states of the cycle acts in
+// one of them. Faults need not happen in it. Their consequences must: the broker detects dead connections, and time
+// passes.
 func (p *plan) fairCycle(ctx context.Context, memory int64) (Cycles, *FairCycle) {
 	g, ok := newStateGraph(ctx, p, memory)
 	if !ok {
@@ -43,16 +44,17 @@ func turn(a scenario.Action) fairnessSet {
 	return 0
 }
 
-// fairness finds the strongly connected components with a fair cycle. Components are numbered from 1.
+// fairness finds the strongly connected components of the state graph that have a fair cycle. Components are numbered
+// from 1.
 type fairness struct {
 	*stateGraph
-	of   []uint32      // by state: its component
-	fair []bool        // by component: it has a fair cycle
-	can  []fairnessSet // by state of a component with a cycle: the actors that can act in it
+	of   []uint32      // indexed by state: its component
+	fair []bool        // indexed by component: it has a fair cycle
+	can  []fairnessSet // indexed by state: the actors that can act in it; only for states of components with a cycle
 }
 
-// judge finds the components with a fair cycle. cyclic marks those with any cycle. The cycle along all edges of a component
-// is fair if any cycle of the component is.
+// judge decides which components have a fair cycle. cyclic marks the components with any cycle. A component has a fair
+// cycle if and only if the cycle along all of its edges is fair.
 func (f *fairness) judge(cyclic []bool) {
 	f.fair = append([]bool{false}, cyclic...)
 	f.can = make([]fairnessSet, f.count())
@@ -75,7 +77,7 @@ func (f *fairness) judge(cyclic []bool) {
 	}
 }
 
-// goOn returns the actors that can act in state n, and those that can act without leaving the state's component (within).
+// goOn returns the actors that can act in state n (can), and those that can act without leaving n's component (within).
 func (f *fairness) goOn(n uint32) (can, within fairnessSet) {
 	for i, m := range f.moves(n) {
 		can |= turn(m.action)
@@ -98,8 +100,8 @@ func (f *fairness) path(n uint32) []scenario.Action {
 	return back
 }
 
-// around returns a path from a state back to itself within its component. Along the path, each actor acts at least once, or
-// cannot act in at least one state.
+// around returns a cycle from a state back to itself within its component. Each actor acts at least once along the
+// cycle, or cannot act in at least one of its states.
 func (f *fairness) around(from uint32) []scenario.Action {
 	var way []scenario.Action
 	at, left := from, f.can[from]
@@ -116,8 +118,8 @@ func (f *fairness) around(from uint32) []scenario.Action {
 	return way
 }
 
-// leg returns the shortest path from a state, within its component, whose last move satisfies good. It also returns the
-// state in which the path ends.
+// leg returns the shortest path from a state, within its component, to the first move that satisfies good. It also
+// returns the state after this move.
 func (f *fairness) leg(from uint32, good func(taken, uint32) bool) ([]scenario.Action, uint32) {
 	type come struct {
 		by   uint32

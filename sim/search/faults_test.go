@@ -12,9 +12,9 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestNothingLeftOut: a fault in the middle of a connection depends on its moment, so no state is left out before it.
-// With a shared connection, passing time or two locks, nothing is left out, whatever reductions are requested.
-// Symmetry never merges clients that differ.
+// TestNothingLeftOut: reductions leave out no state while a connection can still fail between two commands, since the
+// effect depends on the moment. They leave out nothing either with a shared connection, passing time or two locks.
+// Symmetry never merges clients with different workloads.
 func TestNothingLeftOut(t *testing.T) {
 	one := func(op lock.Op) scenario.Client {
 		return scenario.Client{Ops: []scenario.Operation{{Op: op, Arg: 1}}}
@@ -31,7 +31,7 @@ func TestNothingLeftOut(t *testing.T) {
 		},
 		"one connection, only looking": func(b *sim.Bounds) {
 			b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Connection = amqplock.SharedConnection })
-			b.Properties = 1 << property.MutualExclusion // the monitor remembers nothing of a call, so its first look affects no other client
+			b.Properties = 1 << property.MutualExclusion // the monitor then stores nothing about a first read
 			b.Clients = []scenario.Client{one(lock.Count), one(lock.Count)}
 		},
 		"time": func(b *sim.Bounds) {

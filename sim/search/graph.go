@@ -10,8 +10,9 @@ func (g *graph) nodes() int { return len(g.first) - 1 }
 
 func (g *graph) edges(n uint32) []uint32 { return g.to[g.first[n]:g.first[n+1]] }
 
-// components finds the strongly connected components (Tarjan 1972, without recursion). The result of has the component of
-// each node, numbered from 1. The result cyclic[i] says whether component i+1 has a cycle: several nodes, or a self-loop.
+// components finds the strongly connected components (Tarjan 1972, without recursion). The result of has the component
+// of each node, numbered from 1. The result cyclic[i] says whether component i+1 has a cycle: several nodes, or a
+// self-loop.
 func (g *graph) components() (of []uint32, cyclic []bool) {
 	n := g.nodes()
 	t := tarjan{graph: g, of: make([]uint32, n), low: make([]uint32, n)}
@@ -25,18 +26,18 @@ func (g *graph) components() (of []uint32, cyclic []bool) {
 
 type tarjan struct {
 	*graph
-	of     []uint32 // by node: its component, numbered from 1; 0 if not known yet
-	low    []uint32 // by node: Tarjan's low link, an index from 1; 0 if not visited
+	of     []uint32 // indexed by node: its component, numbered from 1; 0 if not known yet
+	low    []uint32 // indexed by node: Tarjan's low link, an index from 1; 0 if not visited
 	index  uint32
 	path   []frame
 	stack  []uint32
 	cyclic []bool
 }
 
-// frame is a node of the path to the node being visited.
+// frame is one node on the current path of the depth-first search.
 type frame struct {
 	node, index uint32
-	edge        int // the next edge to follow
+	edge        int // index in to of the next edge to follow
 }
 
 func (t *tarjan) enter(n uint32) {
@@ -65,7 +66,8 @@ func (t *tarjan) visit(n uint32) {
 	}
 }
 
-// leave finishes the node of a frame. If the node is the first of its component, it also completes the component.
+// leave is called once all edges of a frame's node are followed. If the node is the root of its component, the
+// component is complete.
 func (t *tarjan) leave(f frame) {
 	t.path = t.path[:len(t.path)-1]
 	if len(t.path) > 0 {

@@ -14,17 +14,17 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestComponents compares components with what can be reached from where, on random graphs.
+// TestComponents compares the components of random graphs with the nodes that can reach each other.
 func TestComponents(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		n := 1 + rng.IntN(8)
 		l := make(links)
-		reach := make([][]bool, n) // by one edge or more
+		reach := make([][]bool, n) // reach[a][b]: one or more edges lead from a to b
 		for i := range reach {
 			reach[i] = make([]bool, n)
 		}
-		l.add(uint32(n-1), 0) // so that every node is in the graph
+		l.add(uint32(n-1), 0) // a self-loop makes the graph have all n nodes
 		for range rng.IntN(2 * n) {
 			l.add(uint32(rng.IntN(n)), uint32(rng.IntN(n)))
 		}
@@ -52,8 +52,8 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// TestPartsAndStates compares the cycles among parts with those among states, for every reduction. If the parts have
-// none, neither have the states. The number of states is that of an unreduced search.
+// TestPartsAndStates compares cycles among parts with cycles among states, for every reduction. If the parts have no
+// cycle, the states have none. The state graph has as many states as an unreduced search.
 func TestPartsAndStates(t *testing.T) {
 	var all []sim.Bounds
 	for _, f := range []sim.FaultBounds{{}, {Crashes: 1, Late: true}, {Drops: 1}, {ChannelErrors: 1}, {Lost: 1, Late: true}, {Restarts: 1}} {
@@ -87,8 +87,8 @@ func TestPartsAndStates(t *testing.T) {
 	}
 }
 
-// leased is a lock with leases, one of which the server may extend for a client that is dead: the client's part then
-// returns to what it was, and the state does not.
+// leased is a lock with leases. The server may extend the lease of a dead client. The encoded part of this client then
+// returns to its earlier value, and the whole state does not.
 func leased() sim.Bounds {
 	target := lock.TargetNamed("mariadb-slots")
 	use := []scenario.Operation{op(lock.Acquire, 0), op(lock.Refresh, 0)}
@@ -99,7 +99,8 @@ func leased() sim.Bounds {
 	}
 }
 
-// TestIdleSteps: steps that change nobody with an operation are recorded as steps between states, not as links of parts.
+// TestIdleSteps: a step that changes no client with an operation under way is recorded as an idle step between two
+// states, and not as a link between two parts.
 func TestIdleSteps(t *testing.T) {
 	s := newSearch(context.Background(), leased(), Options{Workers: 1, Reductions: AllReductions})
 	s.begin()
@@ -124,10 +125,10 @@ func TestIdleSteps(t *testing.T) {
 	}
 }
 
-// TestUntimedCycles: where links and idle steps exclude a cycle, the graph of all states has none, on random configurations
-// of each backend without memo tables. Among them are workloads that begin again, which have cycles.
+// TestUntimedCycles searches random configurations of each backend without memo tables. If links and idle steps exclude
+// a cycle, the graph of all states has none. Some workloads repeat forever, and these have cycles.
 func TestUntimedCycles(t *testing.T) {
-	count := map[[2]bool]int{} // by both answers
+	count := map[[2]bool]int{} // by whether links and idle steps exclude cycles, and whether the graph does
 	for _, b := range lock.Backends() {
 		r := rand.New(rand.NewPCG(44, 1))
 		targets := b.Targets()
@@ -158,7 +159,7 @@ func TestUntimedCycles(t *testing.T) {
 	}
 }
 
-// randomTimed are bounds of a target with few states.
+// randomTimed draws a configuration of a target that has few states.
 func randomTimed(r *rand.Rand, target *lock.Target) sim.Bounds {
 	b := sim.Bounds{
 		Target: target, Options: target.Settled(lock.BackendOf(target).Defaults), Locks: []scenario.Lock{{Name: "jobs", Slots: uint8(1 + r.IntN(2))}},
@@ -178,12 +179,12 @@ func randomTimed(r *rand.Rand, target *lock.Target) sim.Bounds {
 		randomFaults(&b, r)
 	}
 	for _, n := range []*int{&b.Faults.Crashes, &b.Faults.Drops, &b.Faults.ChannelErrors, &b.Faults.Lost, &b.Faults.Restarts} {
-		*n = max(*n, -*n) // faults without a bound are cycles that no link tells of
+		*n = max(*n, -*n) // bounds every fault: links do not record faults, and unbounded ones form cycles
 	}
 	return b
 }
 
-// TestStateGraphBounds: the state graph is given up with too little memory, or when its context ends.
+// TestStateGraphBounds: building the state graph ends early if memory is too small, or if the context ends.
 func TestStateGraphBounds(t *testing.T) {
 	p := newPlan(hasty(), Reductions{})
 	if c, _ := p.fairCycle(context.Background(), 1<<12); c != CyclesUnknown {

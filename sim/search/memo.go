@@ -6,11 +6,11 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// memoKey is the input of a client's moves. own combines the numbers of the shared part and of the client's part; rest
-// identifies the other clients' views, see worker.rest.
+// memoKey is the input of a client's moves. own combines the numbers of the shared part and of the client's part. rest
+// identifies the visible parts of the other clients, see worker.rest.
 type memoKey struct{ own, rest uint64 }
 
-// entry is an entry of a table. Key and value are adjacent, so that one memory access reads both.
+// entry is one entry of a memo table. Key and value are adjacent, so that one memory access reads both.
 type entry struct {
 	memoKey
 	val uint32 // the value plus 1; 0 marks a free entry
@@ -55,11 +55,11 @@ func (m *memo) add(k memoKey, v uint32) {
 // size is the memory that the table takes, in bytes.
 func (m *memo) size() int { return len(m.entries) * 24 }
 
-// other maps an effect and another client's part to the part after the effect. Most effects leave most parts unchanged; one
-// bit in inert records this.
+// other maps an effect and another client's part to that part after the effect. Most effects leave most parts
+// unchanged. For these, one bit in inert replaces the entry.
 type other struct {
 	memo
-	inert []states.Set // by effect: the parts that it leaves unchanged
+	inert []states.Set // indexed by effect: the parts that it leaves unchanged
 	words int          // the size of these sets, in words
 }
 

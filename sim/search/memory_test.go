@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// TestExhausted: a bound of memory is exceeded by one byte.
+// TestExhausted: a search is exhausted if its memory exceeds the bound by one byte, and not if it equals the bound.
 func TestExhausted(t *testing.T) {
 	s := newSearch(context.Background(), standard(2, 1, 1, 1, 0), Options{Workers: 2, Storage: Exact})
 	defer s.seen.free()
@@ -46,7 +46,7 @@ func TestQueueCounted(t *testing.T) {
 	}
 }
 
-// TestWorkersByDefault: there are as many as processors may be used, and so there are afterwards.
+// TestWorkersByDefault: a search has as many workers as GOMAXPROCS, and searches and walks leave GOMAXPROCS unchanged.
 func TestWorkersByDefault(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	b := standard(1, 1, 0, 1, 0)

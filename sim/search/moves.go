@@ -12,16 +12,16 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// move is one action and its result, for one combination of the inputs that it depends on.
+// move is one action of a client and the action's result, for one combination of the inputs that the result depends on.
 type move struct {
-	action      scenario.Action // its Client is set by the caller
-	shared      uint32          // the shared part after the action
-	client      uint32          // the acting client's part after the action
-	effect      uint32          // the number of its effect on the other clients, if reaches is set
-	found       property.Set    // the properties that it violates
+	action      scenario.Action // without Client, which the caller sets
+	shared      uint32          // number of the state's shared part after the action
+	client      uint32          // number of the acting client's part after the action
+	effect      uint32          // number of its effect on the other clients, if reaches is set
+	found       property.Set    // properties that the action violates
 	op          lock.Op
 	visible     bool   // other clients can notice it
-	unwitnessed bool   // it completed an operation, and the execution has no witness of linearizability
+	unwitnessed bool   // it completed an operation, and the monitor has no linearization of the execution
 	delta       uint64 // change of the fingerprint's sum, if the other clients stay unchanged
 	reaches     bool   // it may change other clients' parts
 }
@@ -30,13 +30,13 @@ type move struct {
 type worker struct {
 	*plan
 	sys     *sim.System
-	table   memo                // the inputs of a client's moves -> an index of lists
-	lists   []span              // ranges of moves
-	known   map[uint64][]uint32 // the indices of all lists of one shared part and one client's part
+	table   memo                // maps the inputs of a client's moves to an index of lists
+	lists   []span              // each list of moves is a range in moves
+	known   map[uint64][]uint32 // by shared part and client's part: the indices of their lists
 	moves   []move
 	effects map[sim.Effect]uint32
-	other   other // an effect's result for another client's part
-	done    memo  // the inputs of a final state's judgement -> the violations, as an index of finals
+	other   other // the parts of other clients after an effect
+	done    memo  // maps the inputs of a final state's judgement to its violations, as an index of finals
 	finals  []property.Set
 	buf     []byte // scratch
 	kept    bool   // the system has saved the current state for enterAgain
@@ -45,28 +45,28 @@ type worker struct {
 	cover   Coverage
 	moved   [8]uint32
 	visible visibleStates // for exact storage, which uses no hashes
-	carried links         // links between client parts, from steps taken without the memo table
-	idle    idleSteps     // idle steps taken without the memo table
-	recent  *recent       // nil for exact storage: states with equal fingerprints may differ
-	bytes   atomic.Int64  // memory of the worker's tables
+	carried links         // links between client parts, from steps taken without memo tables
+	idle    idleSteps     // idle steps taken without memo tables
+	recent  *recent       // nil for exact storage, where states with equal fingerprints may differ
+	bytes   atomic.Int64  // size of the worker's tables
 }
 
-// span is the range of moves from index from to before index to.
+// span is a range of indices of a worker's moves: from the first index, inclusive, to the second, exclusive.
 type span struct{ from, to uint32 }
 
 // plan is the part of a search that its workers share.
 type plan struct {
 	bounds     sim.Bounds
 	red        Reductions
-	stride     int    // numbers in a state: the shared part and one part for each client
-	class      []byte // by client: clients with equal classes can be permuted
+	stride     int    // numbers in a state: one for the shared part and one for each client's part
+	class      []byte // indexed by client: clients with equal classes can be permuted
 	shared     *states.Table
 	clients    *states.Table
-	alone      bool          // a client's moves depend on the other clients' views, and not on the rest of their parts
-	memoryless bool          // an action changes other clients' parts only by their queues
+	alone      bool          // of the other clients, a client's moves depend only on the visible parts (views)
+	memoryless bool          // an action changes other clients' parts only by changing their queues
 	global     bool          // the broker has actions of its own: restarts
 	views      *states.Views // nil if views are hashed
-	timed      atomic.Bool   // a move has shown that time matters although alone is set
+	timed      atomic.Bool   // a move has shown that time matters, although alone says that it does not
 }
 
 func newPlan(b sim.Bounds, red Reductions) *plan {
@@ -103,7 +103,7 @@ func (p *plan) worker() *worker {
 	return w
 }
 
-// initial returns the initial state, and enters it.
+// initial puts the simulated system into its initial state, and returns the state.
 func (w *worker) initial() []uint32 {
 	w.sys.Reset()
 	t := make([]uint32, w.stride)
@@ -111,7 +111,7 @@ func (w *worker) initial() []uint32 {
 	return t
 }
 
-// enter puts the world into state t.
+// enter puts the simulated system into state t.
 func (w *worker) enter(t []uint32) {
 	for c := 1; c < w.stride; c++ {
 		w.load[c-1] = w.clients.Bytes(t[c])[1:]
@@ -119,10 +119,11 @@ func (w *worker) enter(t []uint32) {
 	w.sys.Load(w.shared.Bytes(t[0]), w.load)
 }
 
-// keep saves a copy of the world's state, if several actions will be carried out from it and the backend can.
+// keep lets the system save a copy of its current state, if the backend can and if several actions follow from this
+// state.
 func (w *worker) keep(actions int) { w.kept = actions > 1 && w.sys.Keep() }
 
-// enterAgain puts the world back into state t, in which keep was called.
+// enterAgain returns the simulated system to state t. The caller has called keep in t.
 func (w *worker) enterAgain(t []uint32) {
 	if !w.kept {
 		w.enter(t)
@@ -131,7 +132,7 @@ func (w *worker) enterAgain(t []uint32) {
 	w.sys.Return()
 }
 
-// read sets t to the world's state.
+// read sets t to the current state of the simulated system.
 func (w *worker) read(t []uint32) {
 	t[0] = w.sharedPart()
 	for c := 1; c < w.stride; c++ {
@@ -139,8 +140,9 @@ func (w *worker) read(t []uint32) {
 	}
 }
 
-// readAfter sets to to the world's state after a step from state from. The caller has copied from to to, and readAfter
-// looks up only parts that differ: most stay as they are.
+// readAfter stores in a tuple (to) the current state of the simulated system, after a step from another state (from).
+// The caller has copied the earlier state into the tuple. readAfter looks up only the parts that have changed, which
+// are few.
 func (w *worker) readAfter(to, from []uint32) {
 	if w.writeShared(); string(w.buf) != w.shared.Image(from[0]) {
 		to[0] = w.numberShared()
@@ -162,8 +164,8 @@ func (w *worker) clientPart(c int) uint32 {
 	return w.numberClient(c)
 }
 
-// writeShared and writeClient encode a part of the world's state in buf. numberShared and numberClient return the number of
-// the part in buf.
+// writeShared and writeClient encode a part of the system's state in buf. numberShared and numberClient return the
+// number of the part in buf.
 func (w *worker) writeShared()      { w.buf = w.sys.Shared(w.buf[:0]) }
 func (w *worker) writeClient(c int) { w.buf = w.sys.Client(c, append(w.buf[:0], w.class[c])) }
 
@@ -179,8 +181,8 @@ func (w *worker) numberClient(c int) uint32 {
 	})
 }
 
-// fingerprint is a hash of a state: of the sum of its parts' hashes. Two states have the same fingerprint if they differ
-// only by a permutation of clients with the same workload.
+// fingerprint returns a hash of a state, computed from the sum of its parts' hashes. States that differ only by a
+// permutation of clients with the same workload have the same fingerprint.
 func (w *worker) fingerprint(t []uint32) uint64 { return finish(w.sum(t)) }
 
 func (w *worker) sum(t []uint32) uint64 {
@@ -196,8 +198,8 @@ func finish(sum uint64) uint64 { return states.Mix(sum) | 1 }
 // fingerprintBits is the number of bits of a fingerprint that depend on the state.
 const fingerprintBits = 63
 
-// rest is the third input of client c's moves, besides its own part and the shared part: it identifies the other clients'
-// views.
+// rest identifies the visible parts (views) of all clients except c. Besides the shared part and c's own part, it is
+// the third input of c's moves.
 func (w *worker) rest(t []uint32, c int) uint64 {
 	if w.views != nil {
 		return w.exactRest(t, c)
@@ -228,9 +230,9 @@ func (w *worker) lookUp(t []uint32, c int) span {
 	return w.lists[at]
 }
 
-// list returns the index in lists of the moves just computed, in range l. own are the numbers of the shared part and the
-// client's part. The other clients' views seldom change the moves, so equal lists for the same own are stored once, and the
-// few lists stay in the cache.
+// list returns the index in w.lists of range l, which has the moves just computed. own has the numbers of the shared
+// part and of the client's part. Moves seldom depend on the other clients' views. list therefore stores equal moves for
+// the same own once, so that the few lists stay in the processor's cache.
 func (w *worker) list(own uint64, l span) uint32 {
 	for _, id := range w.known[own] {
 		if o := w.lists[id]; slices.Equal(w.moves[o.from:o.to], w.moves[l.from:l.to]) {
@@ -244,7 +246,7 @@ func (w *worker) list(own uint64, l span) uint32 {
 	return id
 }
 
-// workOut lets the world carry out every action of client c in state t, and returns the range of the new moves.
+// workOut executes every action of client c in state t in the simulated system, and returns the range of the new moves.
 func (w *worker) workOut(t []uint32, c int) span {
 	from := uint32(len(w.moves))
 	w.enter(t)
@@ -268,7 +270,7 @@ func (w *worker) workOut(t []uint32, c int) span {
 	return span{from, uint32(len(w.moves))}
 }
 
-// take carries out an action in the world's current state.
+// take executes an action in the current state of the simulated system, and returns the move and its outcome.
 func (w *worker) take(a scenario.Action) (move, *sim.Outcome) {
 	out := w.sys.Take(a)
 	w.note(a, &out)
@@ -277,7 +279,7 @@ func (w *worker) take(a scenario.Action) (move, *sim.Outcome) {
 	return m, &out
 }
 
-// step is like take, for searches that then read the whole state.
+// step executes an action like take, but returns no move: its callers then read the whole state.
 func (w *worker) step(a scenario.Action) sim.Outcome {
 	out := w.sys.Step(a)
 	w.note(a, &out)
@@ -292,13 +294,13 @@ func (w *worker) note(a scenario.Action, out *sim.Outcome) {
 	}
 }
 
-// leavesOpen reports whether an action completed an operation in an execution without a witness of linearizability. shared
-// is the shared part after the action.
+// leavesOpen reports whether an action completed an operation while the monitor has no linearization of the execution.
+// shared is the number of the shared part after the action.
 func (w *worker) leavesOpen(out *sim.Outcome, shared uint32) bool {
 	return out.Completed && w.bounds.Properties.Has(property.Linearizable) && w.shared.At(shared).Unwitnessed
 }
 
-// number returns the number of an effect. Many moves have equal effects.
+// number returns the number of effect e. Equal effects of different moves have the same number.
 func (w *worker) number(e sim.Effect) uint32 {
 	id, ok := w.effects[e]
 	if !ok {
@@ -319,7 +321,8 @@ func (w *worker) disturbs(t []uint32, c int) bool {
 	return false
 }
 
-// noteEffect records, for effect id, how client c's last action from state t changed the other clients.
+// noteEffect records under effect number id how client c's last action, from state t, changed the parts of the other
+// clients.
 func (w *worker) noteEffect(t []uint32, c int, id uint32) {
 	for d := 1; d < w.stride; d++ {
 		if d != c {
@@ -328,8 +331,8 @@ func (w *worker) noteEffect(t []uint32, c int, id uint32) {
 	}
 }
 
-// apply sets to to the state that move m of client c leads to from state t; to and t may be the same slice. It reports
-// whether the move leaves the other clients unchanged.
+// apply stores in a tuple (to) the state to which move m of client c leads from state t. Both may be the same slice. It
+// reports whether the move leaves the other clients unchanged.
 func (w *worker) apply(to, t []uint32, c int, m *move) bool {
 	spared := !m.reaches || w.spares(t, c, m.effect)
 	if spared {
@@ -341,7 +344,7 @@ func (w *worker) apply(to, t []uint32, c int, m *move) bool {
 	return spared
 }
 
-// spares reports whether an effect is known to leave all clients but c unchanged.
+// spares reports whether an effect is known to leave the parts of all clients but c unchanged.
 func (w *worker) spares(t []uint32, c int, effect uint32) bool {
 	set := w.other.inert[effect]
 	for d := 1; d < len(t); d++ {
@@ -352,7 +355,7 @@ func (w *worker) spares(t []uint32, c int, effect uint32) bool {
 	return true
 }
 
-// reach sets the parts of all clients except c to their parts after move m.
+// reach stores in a tuple (to) the parts of all clients except c as they are after move m from state t.
 func (w *worker) reach(to, t []uint32, c int, m *move) {
 	for d := 1; d < w.stride; d++ {
 		if d == c {

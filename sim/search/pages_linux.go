@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// newSlots allocates n slots for random access. Huge pages, if the system has them, save a page table walk for each access.
-// The garbage collector does not manage this memory.
+// newSlots allocates n slots for random access, outside the memory of the garbage collector. It asks for huge pages,
+// which save a page table walk for each access.
 func newSlots(n int) []uint64 {
 	mem, err := syscall.Mmap(-1, 0, n*8, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
@@ -22,7 +22,7 @@ func freeSlots(s []uint64) {
 	_ = syscall.Munmap(bytesOf(s))
 }
 
-// dropSlots returns the pages of s, a part of a table, to the system before the whole table is freed.
+// dropSlots returns the pages of s, which is a range of a table, to the system. The rest of the table stays allocated.
 func dropSlots(s []uint64) {
 	_ = syscall.Madvise(bytesOf(s), syscall.MADV_DONTNEED) // if it fails, the pages stay until freeSlots
 }

@@ -2,7 +2,7 @@ package search
 
 import "testing"
 
-// TestDroppedMemoryIsEmpty: dropped memory reads as zeros.
+// TestDroppedMemoryIsEmpty: slots read as zero after dropSlots.
 func TestDroppedMemoryIsEmpty(t *testing.T) {
 	s := newSlots(1 << 12)
 	defer freeSlots(s)

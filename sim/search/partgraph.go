@@ -6,20 +6,22 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// links are the observed successors of clients' parts: one part in the high half, its successor in the low.
+// links are observed changes of clients' parts. The high 32 bits are a part's number, the low 32 bits the number of its
+// successor.
 type links map[uint64]struct{}
 
 func (l links) add(from, to uint32) { l[uint64(from)<<32|uint64(to)] = struct{}{} }
 
-// idleSteps are the observed steps in which no client with an operation under way changes: time passes, the server notices
-// that a client is dead, or a holder reads a change. A step is a pair of fingerprints: of its state and its successor.
-// There are no duplicates.
+// idleSteps are the observed steps that change no client with an operation under way: time passes, the server detects
+// that a client is dead, or a holder reads a change. A step is a pair of fingerprints: that of a state and that of its
+// successor. Each step is there once.
 type idleSteps [][2]uint64
 
-// mostIdle bounds the number of idle steps. With more, links and idle steps do not show whether executions end.
+// mostIdle is the maximal number of idle steps. With more, the search does not decide by links and idle steps whether
+// all executions end.
 const mostIdle = 1 << 22
 
-// link records a step from t to a state with the fingerprint fp.
+// link records the step by action a from state t to state to, which has fingerprint fp.
 func (w *worker) link(a scenario.Action, t, to []uint32, fp uint64) {
 	if spends(a.Kind) {
 		return
@@ -64,7 +66,7 @@ func (w *worker) links(l links) {
 	}
 }
 
-// links are all links that the search has observed, before it was resumed and since.
+// links returns all links that the search has observed, including those from its checkpoint.
 func (s *search) links() links {
 	l := make(links)
 	for k := range s.linked {
@@ -76,7 +78,7 @@ func (s *search) links() links {
 	return l
 }
 
-// idle are all idle steps that the search has observed, before it was resumed and since.
+// idle returns all idle steps that the search has observed, including those from its checkpoint.
 func (s *search) idle() idleSteps {
 	all := slices.Clone(s.idled)
 	for _, w := range s.workers {
@@ -85,22 +87,23 @@ func (s *search) idle() idleSteps {
 	return all
 }
 
-// acyclic reports whether the links and idle steps alone exclude a cycle among the states.
+// acyclic reports whether the links and idle steps suffice to show that the states have no cycle.
 //
-// Along a cycle of states no client dies. No client begins or ends an operation either, unless workloads repeat (Forever).
-// Consider the parts of the clients with an operation under way; if workloads repeat, of all live clients. Along the cycle,
-// each such part follows links in a cycle, or stays the same. With symmetry, a cycle may return with clients permuted;
-// repeating it restores their places. If the links have no cycle, these parts stay the same, so all steps of the cycle are
-// idle. Actions that use up a fault have no links: the number of faults left is part of a state and only decreases.
+// Along a cycle of states no client dies. No client begins or ends an operation either, unless workloads repeat
+// (Forever). Consider the parts of the clients with an operation under way; if workloads repeat, of all live clients.
+// Along the cycle, each such part follows links in a cycle, or stays the same. With symmetry, a cycle may return with
+// clients permuted; repeating it restores their places. If the links have no cycle, these parts stay the same, so all
+// steps of the cycle are idle. Actions that use up a fault have no links: the number of faults left is part of a state
+// and only decreases.
 //
-// The moves of a memo table are links even if they do not change a part, and they add no idle steps.
+// Moves from a memo table always count as links, even if they do not change a part. They never count as idle steps.
 func (s *search) acyclic() bool {
 	idle := s.idle()
 	return len(idle) <= mostIdle && s.links().acyclic() && idle.links().acyclic()
 }
 
-// links returns the steps as links between numbered states. States with the same fingerprint get the same number, which
-// preserves every cycle.
+// links returns the idle steps as links between numbers of states. States with the same fingerprint have the same
+// number, so every cycle of states is a cycle of links.
 func (steps idleSteps) links() links {
 	var all []uint64
 	for _, step := range steps {

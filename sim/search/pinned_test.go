@@ -20,8 +20,9 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestPinned compares searches of small random configurations with a file: numbers, violations, cycles and coverage, and
-// of a few the counterexamples. It covers each storage and reduction, resumed searches, and walks.
+// TestPinned compares the results of searches of small random configurations with a file: counts, violations, cycles,
+// coverage, and some counterexamples. It covers each kind of storage, each reduction, resumed searches, and random
+// walks.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for seed := range uint64(20) {
@@ -34,7 +35,7 @@ func TestPinned(t *testing.T) {
 			s.Count(b.Target.Kind.String())
 			o := randomOptions(r)
 			s.Rowf("%d: %s, clients %d, %s", i, b.Target.Name, len(b.Clients), b.Faults)
-			x := Run(searchtest.NewCountdown(most), b, o) // some have many states
+			x := Run(searchtest.NewCountdown(most), b, o) // bounded, since some have many states
 			tellResult(s, x)
 			if r.IntN(3) == 0 {
 				interrupted(t, s, b, o, r)
@@ -50,7 +51,7 @@ func TestPinned(t *testing.T) {
 			}
 			for _, p := range slices.Sorted(maps.Keys(paths)) {
 				tell("  %s: %v", named(p), paths[p])
-				if i%4 == 0 && p != property.Linearizable { // which states do not tell
+				if i%4 == 0 && p != property.Linearizable { // Shorter cannot judge linearizability
 					s.Printf("%v, ", Shorter(context.Background(), b, p, len(paths[p]), 2000))
 				}
 			}
@@ -75,7 +76,7 @@ func TestPinned(t *testing.T) {
 	f.Compare("testdata/pinned.txt")
 }
 
-// tellStates is how many states a search for counterexamples visits.
+// tellStates writes the number of states that a search for counterexamples visits.
 func tellStates(s *pinned.Seen, b sim.Bounds, red Reductions, want property.Set) {
 	c := newCounterexampleSearch(b, red, want, func([]scenario.Action) bool { return false }, false)
 	c.most = 3000
@@ -83,7 +84,7 @@ func tellStates(s *pinned.Seen, b sim.Bounds, red Reductions, want property.Set)
 	s.Rowf("  search for counterexamples: %d states, %d at the last level, %d judged", len(c.links), len(c.level), c.judged)
 }
 
-// randomChoices are bounds of clients that draw where they try again, and how long they wait.
+// randomChoices draws bounds of clients that choose at random where a scan restarts and how long a retry waits.
 func randomChoices(r *rand.Rand) sim.Bounds {
 	b := randomBounds(r)
 	b.Target = amqplock.References[0]
@@ -101,10 +102,10 @@ func randomChoices(r *rand.Rand) sim.Bounds {
 	return b
 }
 
-// most is how often a search may ask whether it is to end.
+// most is the number of times that a search may check its context before the context ends.
 const most = 40
 
-// randomBounds are bounds with few states: short workloads, a fault or two.
+// randomBounds draws bounds with few states: short workloads and at most two kinds of faults.
 func randomBounds(r *rand.Rand) sim.Bounds {
 	targets := slices.Concat(amqplock.References, amqplock.References, amqplock.References, mutant.All)
 	b := standard(0, 0, 0, 1+r.IntN(2), 0)
@@ -119,7 +120,7 @@ func randomBounds(r *rand.Rand) sim.Bounds {
 		b.Clients = append(b.Clients, scenario.Client{Ops: user[:1+r.IntN(3)]})
 	}
 	if r.IntN(3) == 0 {
-		b.Clients[len(b.Clients)-1].Ops = b.Clients[0].Ops // alike
+		b.Clients[len(b.Clients)-1].Ops = b.Clients[0].Ops // two clients with the same workload
 	}
 	if b.Target.Kind != lock.Mutex && r.IntN(3) == 0 {
 		most := uint8(1)
@@ -153,7 +154,7 @@ func randomBounds(r *rand.Rand) sim.Bounds {
 	switch r.IntN(6) {
 	case 0, 1:
 		b.Properties &= property.Set(r.Uint32())
-	case 2: // of which hardly any asks what was
+	case 2: // few properties, so that the monitor stores little about the past
 		var few property.Set
 		for range 2 {
 			few = few.With(property.Property(r.IntN(int(property.Count))))
@@ -170,8 +171,8 @@ func randomBounds(r *rand.Rand) sim.Bounds {
 	return b
 }
 
-// someOwn are custom properties: some are violated sooner or later, one never is, and one reads something that a
-// state does not have.
+// someOwn returns custom properties. Some are violated sooner or later, one never is, and one reads the history, which
+// a state does not have.
 func someOwn() own.List {
 	believers := func(v own.View) (n int) {
 		for _, c := range v.Clients {
@@ -215,7 +216,7 @@ func randomOptions(r *rand.Rand) Options {
 	return o
 }
 
-// interrupted is a search in parts, each with checkpoints.
+// interrupted interrupts a search repeatedly, resumes it from its checkpoints, and writes the result of each part.
 func interrupted(t *testing.T, s *pinned.Seen, b sim.Bounds, o Options, r *rand.Rand) {
 	o.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
 	x := Run(searchtest.NewCountdown(r.IntN(8)), b, o)
@@ -227,7 +228,7 @@ func interrupted(t *testing.T, s *pinned.Seen, b sim.Bounds, o Options, r *rand.
 	tellResult(s, x)
 }
 
-// named is the name of a property; those of [someOwn] have numbers.
+// named returns the name of a property, or the number of a property of [someOwn].
 func named(p property.Property) string {
 	if p < property.Count {
 		return p.String()
@@ -260,7 +261,7 @@ func tellResult(s *pinned.Seen, x *Result) {
 	tellCoverage(s, &x.Coverage)
 }
 
-// tellCoverage is what was exercised.
+// tellCoverage writes the coverage c.
 func tellCoverage(s *pinned.Seen, c *Coverage) {
 	covered := c.Plain()
 	s.Printf("%b", covered.Exercised)

@@ -2,10 +2,10 @@ package search
 
 import "time"
 
-// TellEvery is the interval at which Progress is called.
+// TellEvery is the interval between two calls of Progress.
 const TellEvery = time.Second
 
-// tell calls Progress if the interval has passed, or at the end of the search.
+// tell calls Progress if it is set and TellEvery has passed since the last call, or if the search ends (end).
 func (s *search) tell(end bool) {
 	if s.opts.Progress == nil || !end && !s.telling() {
 		return
@@ -15,10 +15,10 @@ func (s *search) tell(end bool) {
 	s.told = time.Now()
 }
 
-// telling reports whether it is time to call Progress.
+// telling reports whether Progress is set and TellEvery has passed since its last call.
 func (s *search) telling() bool { return s.opts.Progress != nil && time.Since(s.told) >= TellEvery }
 
-// measure updates the statistics that the workers do not maintain.
+// measure computes the statistics that the workers do not count: sizes, and numbers of states and parts.
 func (s *search) measure() {
 	r := &s.res
 	r.States, r.Queue = s.seen.count(), s.queued

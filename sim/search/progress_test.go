@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestProgress: Progress is called at the end at the latest.
+// TestProgress: a search calls Progress at its end, even if it ends within the first interval.
 func TestProgress(t *testing.T) {
 	var last Stats
 	r := Run(context.Background(), standard(2, 1, 0, 1, 0), Options{Progress: func(s *Stats) { last = *s }})

@@ -6,23 +6,26 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Reductions leave out executions that are equivalent to visited ones for all judged properties.
+// Reductions selects the reductions. A reduction leaves out executions that are equivalent to visited ones for all
+// judged properties.
 type Reductions struct {
 	// Symmetry treats states as equal that differ only by a permutation of clients with the same workload. Clients that
-	// share a connection have different channels, and are never equal.
+	// share a connection have different channels, so they are never permuted.
 	Symmetry bool
-	// Order lets a client go first if its command only reads state that no client can change any more.
+	// Order lets a client's command go before all other actions if it only reads queues that no other client can change
+	// any more.
 	Order bool
-	// Local lets a client go first with commands that touch no queue, and with random choices.
+	// Local lets a client's command go before all other actions if it touches no queue. It does the same for random
+	// choices.
 	Local bool
 }
 
-// AllReductions is every reduction.
+// AllReductions selects every reduction.
 var AllReductions = Reductions{Symmetry: true, Order: true, Local: true}
 
-// For returns the requested reductions that the bounds permit. A fault in the middle of a connection depends on its
-// moment, so Order and Local begin once no such fault is left. Custom properties can distinguish clients and states,
-// so they permit no reduction.
+// For returns the requested reductions that the bounds permit. A fault between two commands of a connection depends on
+// its moment, so Order and Local wait until no such fault is left. Custom properties can distinguish clients and
+// states, so they permit no reduction.
 func (r Reductions) For(b *sim.Bounds) Reductions {
 	if b.Forever || !sim.NewSystem(*b).Independent() {
 		r.Order, r.Local = false, false
@@ -33,14 +36,16 @@ func (r Reductions) For(b *sim.Bounds) Reductions {
 	return r
 }
 
-// slow turns off the memo tables, Order and Local, if must is set: time has turned out to matter although no option says so.
+// slow turns off memo tables, Order and Local if must is true: the search has found that time matters although no
+// option says so.
 func (p *plan) slow(must bool) {
 	if must {
 		p.alone, p.red.Order, p.red.Local = false, false, false
 	}
 }
 
-// duplicate reports whether a client's moves are equivalent to those of an earlier client.
+// duplicate reports whether client c has the same part and workload as an earlier client, so that its moves are
+// equivalent.
 func (w *worker) duplicate(t []uint32, c int) bool {
 	for d := 1; d < c; d++ {
 		if t[d] == t[c] && w.class[d] == w.class[c] {
@@ -50,7 +55,7 @@ func (w *worker) duplicate(t []uint32, c int) bool {
 	return false
 }
 
-// choosing returns a client whose random choice may go before all other actions, or 0 if there is none.
+// choosing returns a client whose random choice may go before all other actions; 0 if there is no such client.
 func (w *worker) choosing(t []uint32) int {
 	if !w.red.Local || !w.shared.At(t[0]).Undisturbed {
 		return 0
@@ -63,11 +68,11 @@ func (w *worker) choosing(t []uint32) int {
 	return 0
 }
 
-// maxSettling bounds the number of consecutive ample steps, so that the search notices a client that continues forever.
+// maxSettling bounds the number of consecutive ample steps. A client that continues forever is then noticed.
 const maxSettling = 64
 
-// ample takes the steps of state t that no other client can notice, and reports whether there were any. It changes t, and
-// calls took, if not nil, with each action.
+// ample executes commands that no other client can notice, until none is left, and reports whether there were any. t is
+// the state before and after them. ample calls took with each action, unless took is nil.
 func (w *worker) ample(t []uint32, took func(scenario.Action)) bool {
 	if !w.red.Local && !w.red.Order {
 		return false
@@ -87,9 +92,9 @@ func (w *worker) ample(t []uint32, took func(scenario.Action)) bool {
 	return true
 }
 
-// unnoticed returns a client and its next command, if no other client can notice the command or change its reply. It
-// returns nil while a fault other than a crash may happen between two commands: the fault's effect depends on how far the
-// client is.
+// unnoticed returns a client and its next command, if no other client can notice the command or change its reply.
+// Otherwise it returns nil. It also returns nil while a fault other than a crash may still happen, since such a fault's
+// effect depends on how far the client is.
 func (w *worker) unnoticed(t []uint32) (int, *move) {
 	if !w.shared.At(t[0]).Undisturbed {
 		return 0, nil
@@ -109,7 +114,8 @@ func (w *worker) unnoticed(t []uint32) (int, *move) {
 	return 0, nil
 }
 
-// written returns the queues that at least one client may write from now on (once), and those that at least two may (twice).
+// written returns the roles of the queues that at least one client may still write (once), and of those that at least
+// two may still write (twice).
 func (w *worker) written(t []uint32) (once, twice backend.Roles) {
 	for c := 1; c < w.stride; c++ {
 		writes := w.foot(t, c).Writes
@@ -119,7 +125,8 @@ func (w *worker) written(t []uint32) (once, twice backend.Roles) {
 	return once, twice
 }
 
-// foot returns the footprint of client c in state t: what its next command reads, and what the client may still write.
+// foot returns the footprint of client c in state t: the queues that its next command reads, and the queues that it may
+// still write.
 func (w *worker) foot(t []uint32, c int) *backend.Footprint {
 	d := w.clients.At(t[c])
 	if w.shared.At(t[0]).Calm {

@@ -19,21 +19,21 @@ import (
 
 var configurations = flag.Int("configurations", 120, "on how many random configurations the reductions are compared")
 
-// TestReductions compares the search with a plain one on random small configurations of the reference locks and of
-// mutants. The plain search has no parts, memo tables, hashes or reductions. No reduction may miss a violation, a way
-// in which an operation can end, or a final set of slots.
+// TestReductions compares the search with a simple reference search, on small random configurations of the reference
+// locks and of mutants. The reference search has no parts, memo tables, hashes or reductions. No reduction may miss a
+// violation, a result of an operation, or a final set of slots.
 func TestReductions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	compared, violated, saved := 0, 0, map[Reductions]int64{}
 	wanted, largest := *configurations, 6000
 	if testing.Short() {
-		largest = 600 // states: many small configurations take less time than one large one
+		largest = 600 // maximal number of states; many small configurations take less time than one large one
 	}
 	for compared < wanted {
 		b := drawBounds(r)
 		want, ok := plainly(b, largest)
 		if !ok {
-			continue // too large
+			continue // the configuration has too many states
 		}
 		compared++
 		if want.Found != 0 {
@@ -64,7 +64,8 @@ func TestReductions(t *testing.T) {
 	}
 }
 
-// plainly visits every state in the simplest way there is: whole images in a map.
+// plainly is the reference search: it visits every state, and stores whole encoded states in a map. It returns false if
+// there are more states than most.
 func plainly(b sim.Bounds, most int) (Result, bool) {
 	var r Result
 	s := sim.NewSystem(b)
@@ -143,7 +144,7 @@ func drawBounds(r *rand.Rand) sim.Bounds {
 	for n := 1 + r.IntN(3); n > 0; n-- {
 		b.Clients = append(b.Clients, drawClient(r, b.Target.Kind))
 	}
-	if r.IntN(2) == 0 { // the same once more: something to be symmetric
+	if r.IntN(2) == 0 { // one more client with the workload of the first, for symmetry
 		b.Clients = append(b.Clients, b.Clients[0])
 	}
 	f := &b.Faults
@@ -164,7 +165,7 @@ func drawBounds(r *rand.Rand) sim.Bounds {
 	switch r.IntN(6) {
 	case 0, 1:
 		b.Properties &= property.Set(r.Uint32())
-	case 2: // nothing to remember
+	case 2: // the monitor stores nothing about the past
 		b.Properties = 1<<property.MutualExclusion | 1<<property.MinimalDriver | 1<<property.NameSafety
 	}
 	return b
@@ -178,7 +179,7 @@ func drawClient(r *rand.Rand, k lock.Kind) (c scenario.Client) {
 	return c
 }
 
-// TestOwnUnreduced: a search for a custom property uses no reduction.
+// TestOwnUnreduced: a search for violations of a custom property uses no reduction.
 func TestOwnUnreduced(t *testing.T) {
 	b := standard(1, 1, 0, 1, 0)
 	if got := AllReductions.For(&b); got != AllReductions {

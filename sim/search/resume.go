@@ -9,7 +9,7 @@ import (
 
 var errNoCheckpoint = errors.New("not a checkpoint of a search: give the file that was written by one")
 
-// resume continues from a checkpoint.
+// resume sets the search to the state in a checkpoint file.
 func (s *search) resume(path string) error {
 	return states.Open(path, checkpointMagic, errNoCheckpoint, s.decode)
 }
@@ -41,8 +41,8 @@ func (s *search) decode(d *states.Decoder) error {
 	return s.familiar()
 }
 
-// sameAs returns an error if the checkpoint belongs to another search. It takes from the checkpoint whether the search uses
-// memo tables.
+// sameAs returns an error if the checkpoint belongs to a search with another configuration. Whether the resumed search
+// uses memo tables is taken from the checkpoint.
 func (s *search) sameAs(d *states.Decoder) error {
 	if err := states.CheckVersion(d, checkpointVersion); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (s *search) sameAs(d *states.Decoder) error {
 	return states.Differing(here, there)
 }
 
-// adopt takes over the statistics and results of the interrupted search.
+// adopt sets the statistics and results to those of the interrupted search.
 func (s *search) adopt(p *progress) {
 	s.res.Stats, s.res.Found, s.earlier = p.Stats, p.Found, p.Lookups
 	s.res.At = p.At
@@ -68,8 +68,8 @@ func (s *search) adopt(p *progress) {
 	s.queueMost.Store(p.Stats.QueueBytes)
 }
 
-// familiar returns an error if the parts of the initial state are not among the parts read: then another version of the
-// program, which encodes parts differently, wrote the checkpoint.
+// familiar returns an error if the parts of the initial state are not among the parts of the checkpoint. Another
+// version of the program, which encodes parts differently, then wrote the checkpoint.
 func (s *search) familiar() error {
 	n, m := s.shared.Len(), s.clients.Len()
 	s.workers[0].initial()

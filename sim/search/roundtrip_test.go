@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// TestWrittenAgain: what is read of a checkpoint and written at once is the same checkpoint.
+// TestWrittenAgain reads a checkpoint and writes it again: the bytes are the same.
 func TestWrittenAgain(t *testing.T) {
 	for _, o := range []Options{{Workers: 1}, {Workers: 1, Storage: Exact}, {Workers: 1, Storage: Bits, Array: 1 << 12}, {Workers: 1, Reductions: AllReductions}} {
 		first := newSearch(context.Background(), hasty(), o)
@@ -30,7 +30,7 @@ func TestWrittenAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		same := bytes.Equal(was.Bytes(), is.Bytes())
-		if o.Storage == Exact { // states that meet at one place of a table may change places
+		if o.Storage == Exact { // states that collide in a hash table may change places
 			same = was.Len() == is.Len()
 		}
 		if !same {
@@ -42,8 +42,8 @@ func TestWrittenAgain(t *testing.T) {
 	}
 }
 
-// TestResumeOwn: a resumed search for custom properties keeps the levels of earlier violations. A checkpoint of other
-// custom properties is refused.
+// TestResumeOwn resumes a search for custom properties. It keeps the levels of earlier violations. A checkpoint of a
+// search for other custom properties is refused.
 func TestResumeOwn(t *testing.T) {
 	b := hasty()
 	b.Own = own.List{{Name: "nobody-believes", Look: func(v own.View) (bool, string) { return v.Clients[0].Believes > 0, "" }}}

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// writeBlocks writes the number of states in the blocks, and then the states.
+// writeBlocks writes the number of states in the blocks, and then each state as stride numbers.
 func writeBlocks(e *states.Encoder, blocks [][]uint32, stride int) {
 	e.U64(uint64(countStates(blocks, stride)))
 	for _, b := range blocks {
@@ -16,7 +16,7 @@ func writeBlocks(e *states.Encoder, blocks [][]uint32, stride int) {
 	}
 }
 
-// readBlocks reads what writeBlocks wrote.
+// readBlocks reads the states that writeBlocks wrote.
 func (s *search) readBlocks(d *states.Decoder) (blocks [][]uint32) {
 	n := d.Count(4 * s.stride)
 	for n > 0 && d.Err == nil {
@@ -30,7 +30,8 @@ func (s *search) readBlocks(d *states.Decoder) (blocks [][]uint32) {
 	return blocks
 }
 
-// readTuple reads a state. The checkpoint is damaged if a part does not exist, or a client's part belongs to another class.
+// readTuple reads a state into t. The checkpoint is damaged if a number belongs to no part, or to a client with another
+// workload.
 func readTuple(d *states.Decoder, t []uint32, p *plan) {
 	for i := range t {
 		t[i] = d.U32()
@@ -109,7 +110,7 @@ func (a *bitArray) restore(d *states.Decoder) {
 	a.set.Store(int64(set))
 }
 
-// save writes the links in order, so that a checkpoint is always the same.
+// save writes the links in ascending order, so that equal searches write equal checkpoints.
 func (l links) save(e *states.Encoder) {
 	e.U32(uint32(len(l)))
 	for _, k := range slices.Sorted(maps.Keys(l)) {
@@ -117,7 +118,7 @@ func (l links) save(e *states.Encoder) {
 	}
 }
 
-// save writes the steps in order, so that a checkpoint is always the same.
+// save writes the idle steps in ascending order, so that equal searches write equal checkpoints.
 func (steps idleSteps) save(e *states.Encoder) {
 	e.U32(uint32(len(steps)))
 	slices.SortFunc(steps, func(a, b [2]uint64) int { return slices.Compare(a[:], b[:]) })
@@ -127,7 +128,7 @@ func (steps idleSteps) save(e *states.Encoder) {
 	}
 }
 
-// readIdle reads what idleSteps.save wrote.
+// readIdle reads the idle steps that idleSteps.save wrote.
 func readIdle(d *states.Decoder) (steps idleSteps) {
 	for n := d.Fits(uint64(d.U32()), 16); n > 0; n-- {
 		steps = append(steps, [2]uint64{d.U64(), d.U64()})
@@ -135,7 +136,7 @@ func readIdle(d *states.Decoder) (steps idleSteps) {
 	return steps
 }
 
-// readLinks reads what links.save wrote. The checkpoint is damaged if a part does not exist.
+// readLinks reads the links that links.save wrote. The checkpoint is damaged if a link's part does not exist.
 func readLinks(d *states.Decoder, p *plan) links {
 	l := make(links)
 	for n := d.Fits(uint64(d.U32()), 8); n > 0; n-- {

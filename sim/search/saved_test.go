@@ -10,9 +10,9 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// TestDamagedState: every part of a state must be there, and be one of a client with its workload.
+// TestDamagedState: each part of a saved state must exist, and must belong to a client with the right workload.
 func TestDamagedState(t *testing.T) {
-	b := standard(2, 1, 1, 1, 1) // two clients of one workload, and an administrator
+	b := standard(2, 1, 1, 1, 1) // two clients with the same workload, and an administrator
 	s := newSearch(context.Background(), b, Options{Workers: 1, Reductions: Reductions{Symmetry: true}})
 	defer s.seen.free()
 	good := slices.Clone(s.workers[0].initial())
@@ -39,7 +39,7 @@ func TestDamagedState(t *testing.T) {
 	}
 }
 
-// TestDamagedVisited: the states that were seen are each there once.
+// TestDamagedVisited: a saved set of seen states is refused if it has a state twice.
 func TestDamagedVisited(t *testing.T) {
 	b := standard(2, 1, 0, 1, 0)
 	for name, c := range map[string]struct {
@@ -83,7 +83,7 @@ func TestDamagedVisited(t *testing.T) {
 	}
 }
 
-// TestDamagedLinks: a link is from a part that there is to one that there is.
+// TestDamagedLinks: a saved link is refused unless both of its parts exist.
 func TestDamagedLinks(t *testing.T) {
 	p := &plan{clients: states.NewTable()}
 	p.clients.Number([]byte("a"), func() states.Part { return states.Part{} })
@@ -96,7 +96,7 @@ func TestDamagedLinks(t *testing.T) {
 	}
 }
 
-// TestFirstErrorStays: a checkpoint that cannot be read further, or is cut off, is refused.
+// TestFirstErrorStays: resuming from a checkpoint that is cut off or cannot be read returns an error.
 func TestFirstErrorStays(t *testing.T) {
 	small := standard(1, 1, 0, 1, 0)
 	for _, o := range []Options{{}, {Storage: Exact}, {Storage: Bits, Array: 64}} {

@@ -12,58 +12,57 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// Options say how to search.
+// Options configures a search.
 type Options struct {
 	Reductions Reductions
 	// Workers is the number of parallel workers; 0 is one for each processor. The result does not depend on it.
 	Workers int
-	// Storage is the way in which seen states are stored.
+	// Storage selects how seen states are stored.
 	Storage Storage
-	// Array is the size in bytes of the array of the storage Bits, and Hashes the number of bits that it sets for each
-	// state. 0 selects the default of each.
+	// Array is the size in bytes of the array of the storage Bits. Hashes is the number of bits that each state sets in
+	// it. For either, 0 selects the default.
 	Array  int64
 	Hashes int
 	// Depth bounds the number of levels; 0 is no bound.
 	Depth int
-	// Memory is the bound of bytes in use by seen states, queue, parts and memo tables; 0 is no bound.
+	// Memory is the maximal number of bytes for seen states, queue, parts and memo tables; 0 is no bound.
 	Memory int64
-	// First ends the search at the first level that has a violation.
+	// First ends the search after the first level of states that has a violation.
 	First bool
-	// Checkpoint is the file to which the search is saved if it ends early. If Every is not 0, it is also saved at that
-	// interval.
-	// Resume is a checkpoint of the same bounds, reductions and storage to continue from; Workers, Depth, Memory and
-	// First may differ.
+	// Checkpoint is the file to which the search is saved if it ends early. If Every is not 0, the search is also saved
+	// at that interval. Resume is the checkpoint to continue from, or "". Its bounds, reductions and storage must be
+	// those of the search; Workers, Depth, Memory and First may differ.
 	Checkpoint string
 	Every      time.Duration
 	Resume     string
 	// Progress is called about every second, and at the end. It may be nil.
 	Progress func(*Stats)
 
-	unmemoised bool // use no memo tables, and no reductions that time could invalidate
+	unmemoised bool // use neither memo tables nor the reductions that passing time invalidates
 }
 
-// Stats are the numbers of a search.
+// Stats are the statistics of a search.
 type Stats struct {
 	States      int64
 	Transitions int64
 	Expanded    int64
 	Depth       int    // finished levels
-	Queue       int64  // seen states that are not expanded yet
-	Widest      int64  // states of the largest level
+	Queue       int64  // seen states that are not yet expanded
+	Widest      int64  // number of states of the largest level
 	Final       int64  // states without further actions
-	Unwitnessed int64  // completed operations of executions without a witness of linearizability
-	Parts       [2]int // shared parts, and clients' parts
+	Unwitnessed int64  // operations completed while the monitor had no linearization
+	Parts       [2]int // numbers of shared parts and of clients' parts
 	TableBytes  int64  // memory of the set of seen states
-	QueueBytes  int64  // memory of the queue at its largest
+	QueueBytes  int64  // largest size of the queue
 	PartBytes   int64
 	MoveBytes   int64     // memory of the memo tables
 	Operations  [16]int64 // transitions by operation
 }
 
-// Stop says why a search ended before everything was visited.
+// Stop says why a search ended: Finished if everything was visited, otherwise the reason why it ended early.
 type Stop uint8
 
-// The reasons.
+// The reasons why a search ended.
 const (
 	Finished Stop = iota
 	AtDepth
@@ -71,7 +70,7 @@ const (
 	AtViolation
 	Interrupted
 	Refused   // the search did not begin: its checkpoint is unreadable or belongs to another search, see Result.Err
-	AtHolders // only anynumber.Run: more clients hold something at once than a world has room for
+	AtHolders // only anynumber.Run: more clients hold slots at once than a state has room for
 	AtSlots   // only anynumber.Run: everything was visited except steps beyond the bound of slots
 	Unsound   // only anynumber.Run: an assumption of the search does not hold, see its Result.Err
 )
@@ -83,25 +82,25 @@ type Result struct {
 	Found     property.Set
 	Coverage  Coverage
 	Certainty Certainty
-	// Reductions are the reductions used: the requested ones that the bounds permit.
+	// Reductions are the reductions that the search used: those that were requested and that the bounds permit.
 	Reductions Reductions
-	// Cycles says whether executions can go on forever. Livelock is a fair execution that does, if there is one.
+	// Cycles says whether some execution never ends. Livelock is such an execution that is fair, or nil.
 	Cycles   Cycles
 	Livelock *FairCycle
-	// Err is the error of reading the checkpoint, or of writing the last one.
+	// Err is the error of reading the checkpoint, or of writing the latest one; nil if there was none.
 	Err error
-	At  [property.Most]int // for each violated property, the level at which it was first violated
+	At  [property.Most]int // for each violated property, the first level with a violation
 }
 
-// search is a running search.
+// search is the state of a search that is under way.
 type search struct {
 	*plan
 	opts    Options
 	seen    visited
 	ctx     context.Context
-	level   [][]uint32   // the states to expand in this level, in blocks
-	queued  int64        // states in level and out
-	next    atomic.Int64 // the next block of the level to expand
+	level   [][]uint32   // blocks of states to expand in the current level
+	queued  int64        // number of states in level and out
+	next    atomic.Int64 // index of the next block of the level to expand
 	stop    atomic.Uint32
 	pause   atomic.Bool // workers pause for a checkpoint, or for a call of Progress
 	saved   time.Time   // when the last checkpoint was written
@@ -110,18 +109,18 @@ type search struct {
 	out     [][]uint32 // blocks of the next level
 	res     Result
 	workers []*worker
-	linked  links // links and idle steps observed before the search was resumed
+	linked  links // links and idle steps from the checkpoint
 	idled   idleSteps
-	earlier float64 // probability that memo tables missed a state before the search was resumed
+	earlier float64 // probability that memo tables missed a state before the checkpoint
 
 	queueBytes atomic.Int64 // memory of all blocks
 	queueMost  atomic.Int64 // the maximum of queueBytes so far
 }
 
-// blockStates is the number of states that a worker takes at a time.
+// blockStates is the number of states in a block, which one worker expands at a time.
 const blockStates = 512
 
-// Run searches until everything is visited, a bound is reached, or ctx ends.
+// Run searches until every state is visited, a bound is reached, or ctx ends.
 func Run(ctx context.Context, b sim.Bounds, opts Options) *Result {
 	s := newSearch(ctx, b, opts)
 	if opts.Resume == "" {
@@ -135,7 +134,7 @@ func Run(ctx context.Context, b sim.Bounds, opts Options) *Result {
 		s.step()
 		if s.timed.Load() {
 			s.seen.free()
-			opts.unmemoised, opts.Resume = true, "" // the memo tables so far are not reliable
+			opts.unmemoised, opts.Resume = true, "" // start again, since results of the memo tables so far may be wrong
 			return Run(ctx, b, opts)
 		}
 		s.tell(false)
@@ -175,7 +174,7 @@ func (s *search) begin() {
 	s.queueBytes.Add(int64(cap(t)) * 4)
 }
 
-// step expands the states of a level, until all are expanded or the search stops or pauses.
+// step expands states of the current level, until all are expanded or the search stops or pauses.
 func (s *search) step() {
 	s.next.Store(0)
 	s.pause.Store(false)
@@ -199,7 +198,7 @@ func (s *search) descend() {
 	s.bounded()
 }
 
-// bounded ends the search between two levels, if a bound is reached or ctx has ended.
+// bounded stops the search between two levels if a bound is reached or ctx has ended.
 func (s *search) bounded() {
 	switch {
 	case s.ctx.Err() != nil:
@@ -211,7 +210,7 @@ func (s *search) bounded() {
 	}
 }
 
-// countStates is the number of states in the blocks; each state takes stride numbers.
+// countStates returns the number of states in the blocks, in which each state takes stride numbers.
 func countStates(blocks [][]uint32, stride int) (n int64) {
 	for _, b := range blocks {
 		n += int64(len(b) / stride)
@@ -221,8 +220,8 @@ func countStates(blocks [][]uint32, stride int) (n int64) {
 
 func (s *search) halt(why Stop) { s.stop.CompareAndSwap(0, uint32(why)) }
 
-// expand expands blocks of the level until none is left, or the search stops or pauses. It finishes a block that it has
-// begun.
+// expand expands blocks of the level until none is left, or the search stops or pauses. It always finishes the block
+// that it works on.
 func (s *search) expand(w *worker) {
 	b := batch{search: s, worker: w}
 	for s.stop.Load() == 0 && !s.pause.Load() {
@@ -242,8 +241,8 @@ func (s *search) expand(w *worker) {
 	b.close()
 }
 
-// check stops the search if memory runs out or its context ends. It pauses the workers if a checkpoint or a call of Progress
-// is due.
+// check stops the search if memory runs out or its context ends. It pauses the workers if a checkpoint or a call of
+// Progress is due.
 func (s *search) check() {
 	if s.ctx.Err() != nil {
 		s.halt(Interrupted)

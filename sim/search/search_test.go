@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// standard is the configuration of comparisons: clients that acquire and release in some rounds, and administrators
-// that remove a slot and add one.
+// standard returns the configuration of these tests. Each client acquires and releases in each round. Each
+// administrator removes a slot and adds it again.
 func standard(clients, rounds, admins, slots, crashes int) sim.Bounds {
 	b := sim.Bounds{
 		Target: amqplock.References[0], Options: amqplock.DefaultOptions(),
@@ -33,7 +33,7 @@ func standard(clients, rounds, admins, slots, crashes int) sim.Bounds {
 	return b
 }
 
-// TestCounts pins how many states there are: a search that silently visits fewer must fail.
+// TestCounts compares the numbers of states with fixed numbers, so that a search that visits fewer states fails.
 func TestCounts(t *testing.T) {
 	for _, c := range []struct {
 		name                         string

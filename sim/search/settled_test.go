@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// impatient polls the holder twice in a wait that may poll once, and then looks at the slot. Top is the number of its
-// poll.
+// impatient is a mutant. In a Wait that allows one poll, it polls the holder's queue twice and then reads the slot's
+// queue. Machine.Top counts the extra polls.
 type impatient struct{ *amqplock.Protocol }
 
 func (w impatient) Next(m *amqplock.Machine) amqp.Command {
@@ -31,8 +31,8 @@ func (w impatient) Apply(m *amqplock.Machine, r amqp.Reply) {
 	}
 }
 
-// TestViolationOnTheWay: a command that only reads unchangeable state goes first. Its violations are found, even if
-// no later state shows them.
+// TestViolationOnTheWay: a command that reads only unchangeable queues goes before all other actions. The search finds
+// its violation, though no later state shows it.
 func TestViolationOnTheWay(t *testing.T) {
 	target := *amqplock.References[0]
 	target.Design = amqplock.Design{Variant: func(p *amqplock.Protocol) amqplock.Implementation { return impatient{p} }}

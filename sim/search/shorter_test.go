@@ -10,7 +10,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestShorter: what is found is as short as any, and certainly so: the same as without any reduction.
+// TestShorter: Shorter finds an execution that is as short as that of a search without reductions, and is certain that
+// none is shorter.
 func TestShorter(t *testing.T) {
 	remove := scenario.Operation{Op: lock.Remove, Arg: 1}
 	add := scenario.Operation{Op: lock.Add, Arg: 1}
@@ -48,7 +49,7 @@ func TestShorter(t *testing.T) {
 			if s := Shorter(t.Context(), b, c.property, c.steps, 1<<20); s.Actions != nil || !s.Certain {
 				t.Errorf("%d steps after %d, certain %v", len(s.Actions), c.steps, s.Certain)
 			}
-			for _, unmemoised := range []bool{false, true} { // as many states as there are, and one fewer
+			for _, unmemoised := range []bool{false, true} { // the bound is the number of states, or one less
 				searched := func(states int) (bool, int) {
 					b := b
 					b.Every = true
@@ -74,7 +75,7 @@ func TestShorter(t *testing.T) {
 	}
 }
 
-// TestDeathIsOneStep: a client that dies with a reply in hand, noticed at once, takes one step.
+// TestDeathIsOneStep: a client that crashes on a reply, with its death detected at once, takes one step and not two.
 func TestDeathIsOneStep(t *testing.T) {
 	b := sim.Bounds{
 		Target: amqplock.References[0], Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 1}},

@@ -18,7 +18,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// small is a configuration with a name, that is visited in no time.
+// small is a named configuration whose search takes little time.
 type small struct {
 	name   string
 	target string
@@ -35,8 +35,8 @@ var (
 	admin = []scenario.Operation{op(lock.Remove, 1), op(lock.Add, 1)}
 )
 
-// smalls together have every fault, every operation, and options with time, chance, a shared connection and two
-// locks.
+// smalls are configurations that together have every fault, every operation, and options with time, random choices, a
+// shared connection and two locks.
 var smalls = []small{
 	{"two users", "semaphore", 1, nil, [][]scenario.Operation{user, user}},
 	{"a crash, seen late", "semaphore", 1, func(b *sim.Bounds) { b.Faults.Crashes, b.Faults.Late = 1, true }, [][]scenario.Operation{user, taker}},
@@ -117,8 +117,8 @@ func (r *small) bounds(t *testing.T) sim.Bounds {
 }
 
 // TestSmallConfigurations compares complete searches of small configurations with a file: the numbers of states, the
-// violations with their levels, and the counterexamples. A search that misses states, or a world that has lost an
-// action, changes a line. -rewrite renews the file.
+// violations with their levels, and the counterexamples. A search that misses states or actions changes a line. The
+// flag -rewrite writes the file anew.
 func TestSmallConfigurations(t *testing.T) {
 	var out strings.Builder
 	for i := range smalls {

@@ -25,21 +25,22 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// The search is compared with Spin on testdata/promela/semaphore.pml. Each figure is measured alike for a whole
-// process: its time from start to end, and its peak memory. Translating and compiling Spin's verifier is not counted.
+// These tests compare the search with the model checker Spin on testdata/promela/semaphore.pml. For both they measure a
+// whole process: its time from start to end, and its peak memory. Translating and compiling Spin's verifier is not
+// counted.
 
 var (
 	spinBench = flag.Bool("spin", false, "compare with Spin at length")
 	spinLong  = flag.Bool("spin-long", false, "and in the configuration that takes minutes as well")
 )
 
-// room is a configuration: clients, rounds, administrators, slots, crashes.
+// room is a configuration as five numbers: clients, rounds, administrators, slots, crashes.
 type room [5]int
 
 func (r room) String() string { return fmt.Sprintf("%d/%d/%d/%d/%d", r[0], r[1], r[2], r[3], r[4]) }
 
-// bounds are the room's for both sides: no pipelining, two retries of either kind, crashes between two
-// commands, and mutual exclusion judged.
+// bounds returns the configuration that lockproof and Spin search: no pipelining, two retries of each kind, crashes
+// only between two commands, and only mutual exclusion judged.
 func (r room) bounds() sim.Bounds {
 	b := standard(r[0], r[1], r[2], r[3], r[4])
 	b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Pipeline, o.Retries, o.AdminRetries = 0, 2, 2 })
@@ -48,7 +49,7 @@ func (r room) bounds() sim.Bounds {
 	return b
 }
 
-// run is one process's search.
+// run is the result of one process that searched.
 type run struct {
 	name                string
 	states, transitions int64
@@ -57,7 +58,8 @@ type run struct {
 	violated            bool
 }
 
-// TestSpin compares how many states and transitions there are, and with -spin how fast either is.
+// TestSpin compares the numbers of states and transitions of lockproof and Spin. With -spin it also compares their
+// speed.
 func TestSpin(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out Spin")
@@ -82,11 +84,11 @@ func TestSpin(t *testing.T) {
 	}
 }
 
-// compare has both sides search a room.
+// compare lets lockproof and Spin search a configuration, and compares the results.
 func compare(t *testing.T, r room) {
 	unreduced := ours(t, "lockproof, unreduced, 1 core", r, 1, Reductions{})
 	same := spin(t, "Spin, unreduced, same states", r, unreduced.states, "-o2", "-DNOREDUCE")
-	// The initial state is stored without a transition that leads to it; Spin counts one for it.
+	// Spin counts a transition to the initial state; lockproof does not.
 	if same.states != unreduced.states || same.transitions != unreduced.transitions+1 {
 		t.Errorf("%v: Spin visits %d states by %d transitions; want %d by %d+1",
 			r, same.states, same.transitions, unreduced.states, unreduced.transitions)
@@ -96,7 +98,8 @@ func compare(t *testing.T, r room) {
 	}
 	runs := []run{
 		same,
-		// Spin forgets a variable that is not read again: fewer states, with no loss.
+		// Without -o2, Spin resets variables that are not read again. It then has fewer states, and misses no
+		// violation.
 		spin(t, "Spin, unreduced", r, same.states, "-DNOREDUCE"),
 		spin(t, "Spin, partial order reduction", r, same.states),
 		spin(t, "Spin, unreduced, COLLAPSE", r, same.states, "-DNOREDUCE", "-DCOLLAPSE"),
@@ -108,10 +111,10 @@ func compare(t *testing.T, r room) {
 	t.Log("\n" + table(r, runs))
 }
 
-// spinRuns is how many of the runs compared are Spin's.
+// spinRuns is the number of Spin's runs, which come first among the compared runs.
 const spinRuns = 4
 
-// table shows runs, and how they compare with the best that Spin did.
+// table formats the runs, with their ratios to Spin's run with the least processor time.
 func table(r room, runs []run) string {
 	best := slices.MinFunc(runs[:spinRuns], func(a, b run) int { return cmp.Compare(a.cpu, b.cpu) })
 	out := new(strings.Builder)
@@ -132,7 +135,7 @@ func table(r room, runs []run) string {
 func (x run) rate() float64  { return float64(x.states) / x.wall.Seconds() }
 func (x run) bytes() float64 { return float64(x.memory) / float64(x.states) }
 
-// measure runs a command and returns what it writes.
+// measure executes a command, stores its time and memory in x, and returns its output.
 func (x *run) measure(t *testing.T, cmd *exec.Cmd) string {
 	t.Helper()
 	cmd.Stderr = os.Stderr
@@ -147,8 +150,8 @@ func (x *run) measure(t *testing.T, cmd *exec.Cmd) string {
 	return string(out)
 }
 
-// spin has Spin search a room. It is told beforehand how many states to expect, so that its table has a
-// place for each from the beginning.
+// spin lets Spin search a configuration. states is the expected number of states; Spin makes its hash table large
+// enough for them at the start.
 func spin(t *testing.T, name string, r room, states int64, flags ...string) run {
 	t.Helper()
 	dir := t.TempDir()
@@ -191,7 +194,7 @@ func in(t *testing.T, dir, name string, args ...string) {
 	}
 }
 
-// figure is the number that stands before some words.
+// figure returns the number that precedes the given words in the output.
 func figure(t *testing.T, out, words string) int64 {
 	t.Helper()
 	m := regexp.MustCompile(`(\d+) ` + words).FindStringSubmatch(out)
@@ -205,7 +208,7 @@ func figure(t *testing.T, out, words string) int64 {
 	return n
 }
 
-// errand is what a process of the search's own is to do.
+// errand is the task of a separate process: the configuration to search, and how.
 type errand struct {
 	Room       room
 	Workers    int
@@ -214,7 +217,7 @@ type errand struct {
 
 const errandVariable = "LOCKPROOF_SEARCH"
 
-// ours lets a separate process search a room, on a number of cores.
+// ours lets a separate process search a configuration on the given number of cores.
 func ours(t *testing.T, name string, r room, cores int, red Reductions) run {
 	t.Helper()
 	x := run{name: name}
@@ -233,7 +236,7 @@ func ours(t *testing.T, name string, r room, cores int, red Reductions) run {
 	return x
 }
 
-// TestErrand is that process.
+// TestErrand is the main function of the separate process that ours starts. In a normal test run it is skipped.
 func TestErrand(t *testing.T) {
 	what := os.Getenv(errandVariable)
 	if what == "" {

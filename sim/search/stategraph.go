@@ -7,13 +7,13 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// stateGraph is the graph of states and moves. It has no reductions, since fairness depends on which client acts and which
-// one waits. It is built only if a cycle is possible.
+// stateGraph is the graph of states and moves. It is built without reductions, since fairness depends on which client
+// acts and which one waits. It is built only if a cycle is possible.
 type stateGraph struct {
 	*worker
 	graph
 	states []uint32 // stride numbers for each state, in breadth-first order
-	parent []uint32 // by state: the state from which it was first reached
+	parent []uint32 // indexed by state: the state from which it was first reached
 	index  []uint32 // a hash table from states to their numbers plus 1, at most half full
 	steps  []taken  // scratch
 }
@@ -24,8 +24,8 @@ type taken struct {
 	to     tuple
 }
 
-// newStateGraph visits all states and returns their graph. It returns false if the graph takes more than the given memory
-// (0 is no bound), or ctx ends.
+// newStateGraph visits all states and returns their graph. It returns false if the graph takes more than the given
+// memory (0 is no bound), or ctx ends.
 func newStateGraph(ctx context.Context, p *plan, memory int64) (*stateGraph, bool) {
 	g := &stateGraph{worker: p.worker(), index: make([]uint32, 1<<12)}
 	g.number(g.initial(), 0)
@@ -44,14 +44,14 @@ func newStateGraph(ctx context.Context, p *plan, memory int64) (*stateGraph, boo
 
 func (g *stateGraph) count() int { return len(g.states) / g.stride }
 
-// size estimates the memory of the graph and of the search for its components, in bytes.
+// size estimates the bytes that the graph and the search for its components take.
 func (g *stateGraph) size() int64 {
 	return int64(4*(cap(g.states)+cap(g.parent)+cap(g.index)+cap(g.to))+8*cap(g.first)) + int64(40*g.count())
 }
 
 func (g *stateGraph) state(n uint32) []uint32 { return g.states[int(n)*g.stride:][:g.stride] }
 
-// number returns the number of state t. A new state is added, with state from as its parent.
+// number returns the number of state t. If t is new, number adds it, with the state with number from as its parent.
 func (g *stateGraph) number(t []uint32, from uint32) uint32 {
 	if 2*g.count() >= len(g.index) {
 		g.index = make([]uint32, 2*len(g.index))
@@ -68,7 +68,7 @@ func (g *stateGraph) number(t []uint32, from uint32) uint32 {
 	return g.index[at] - 1
 }
 
-// find returns the position of a state in the index, or the free position for it.
+// find returns the position of state t in the index; if t is not there, the free position for it.
 func (g *stateGraph) find(t []uint32) int {
 	at := int(hashTuple(t)) & (len(g.index) - 1)
 	for g.index[at] != 0 && !slices.Equal(g.state(g.index[at]-1), t) {

@@ -5,29 +5,29 @@ import (
 	"math"
 )
 
-// Storage is the way in which seen states are stored.
+// Storage selects how seen states are stored.
 type Storage uint8
 
-// The ways.
+// The kinds of storage.
 const (
-	// Fingerprints keeps 64 bits of each state. Of several states with the same fingerprint, only the first is visited.
+	// Fingerprints stores a 64-bit hash of each state. Of several states with the same hash, only the first is visited.
 	Fingerprints Storage = iota
-	// Exact stores whole states and compares them instead of hashes: no state is missed.
+	// Exact stores whole states instead of hashes, so that no state is missed.
 	Exact
-	// Bits keeps a few bits of each state in one array of fixed size, as Spin does with -DBITSTATE. It is for state
-	// spaces that do not fit into memory. The fuller the array is, the more states are missed.
+	// Bits sets a few bits for each state in one array of fixed size, as Spin does with -DBITSTATE. It is for
+	// configurations whose states do not fit into memory. The fuller the array is, the more states are missed.
 	Bits
 )
 
 var storageNames = [...]string{"fingerprints", "exact", "bits"}
 
-// String is the way's name.
+// String returns the name of the kind of storage.
 func (s Storage) String() string { return storageNames[s] }
 
-// MarshalText implements [encoding.TextMarshaler].
+// MarshalText implements [encoding.TextMarshaler]: it returns the name of the kind of storage.
 func (s Storage) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText implements [encoding.TextUnmarshaler].
+// UnmarshalText implements [encoding.TextUnmarshaler]: it parses the name of a kind of storage.
 func (s *Storage) UnmarshalText(text []byte) error {
 	for i, n := range storageNames {
 		if n == string(text) {
@@ -38,7 +38,7 @@ func (s *Storage) UnmarshalText(text []byte) error {
 	return fmt.Errorf("storage %q: expected one of %q", text, storageNames)
 }
 
-// The defaults of Bits.
+// The defaults of the storage Bits: the size of its array in bytes, and the number of bits that each state sets.
 const (
 	DefaultArray  = 64 << 20
 	DefaultHashes = 3
@@ -58,15 +58,15 @@ func newVisited(p *plan, o *Options) visited {
 // Certainty says how likely it is that the search missed a state.
 type Certainty struct {
 	Storage Storage
-	// Missed is an upper bound of the probability that any state was missed, for an ideal hash: 0 for Exact, 1 for
-	// Bits, which trades misses for memory.
+	// Missed is an upper bound of the probability that any state was missed, if the hash is ideal. It is 0 for Exact,
+	// and 1 for Bits, which misses states in order to save memory.
 	Missed float64
 	// Coverage estimates the share of the reached states that were recognised as new, from how full the array is at the
 	// end. It does not count states that can only be reached through missed ones. It is 1 unless Storage is Bits.
 	Coverage float64
 }
 
-// String is the certainty in words.
+// String returns the certainty as text.
 func (c Certainty) String() string {
 	switch c.Storage {
 	case Exact:
@@ -90,8 +90,8 @@ func (s *search) certainty() Certainty {
 	return c
 }
 
-// lookups bounds the probability that two inputs of a memo table were confused because the sums of the other clients'
-// views were equal.
+// lookups bounds the probability that a memo table confused two inputs because the sums of the hashes of the other
+// clients' visible parts were equal.
 func (s *search) lookups() float64 {
 	p := s.earlier
 	for _, w := range s.workers {
@@ -100,8 +100,8 @@ func (s *search) lookups() float64 {
 	return p
 }
 
-// birthday bounds the probability that any two of n random numbers with the given number of bits are equal: the number of
-// pairs times the probability that the two numbers of a pair are equal.
+// birthday bounds the probability that any two of n random numbers with the given number of bits are equal. The bound
+// is the number of pairs times the probability that one pair is equal.
 func birthday(n int64, bits int) float64 {
 	return math.Ldexp(float64(n)*float64(max(0, n-1))/2, -bits)
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestStorages has every way to remember states find the same ones.
+// TestStorages: each kind of storage leads to the same numbers of states and transitions.
 func TestStorages(t *testing.T) {
 	alike := standard(3, 1, 0, 2, 0)
 	mixed := standard(1, 1, 1, 1, 0)
-	mixed.Clients = append(mixed.Clients, mixed.Clients[0]) // clients of one workload, not side by side
+	mixed.Clients = append(mixed.Clients, mixed.Clients[0]) // clients 1 and 3 have the same workload
 	for _, c := range []struct {
 		name               string
 		bounds             sim.Bounds
@@ -37,7 +37,7 @@ func TestStorages(t *testing.T) {
 	}
 }
 
-// TestCertainty has each way say what it may have missed.
+// TestCertainty: the certainty of a search fits its kind of storage.
 func TestCertainty(t *testing.T) {
 	run := func(o Options) *Result {
 		o.Workers = 1
@@ -85,13 +85,13 @@ func TestBirthday(t *testing.T) {
 	}
 }
 
-// TestCanonical: clients of one workload are sorted, wherever they stand among other clients.
+// TestCanonical: parts of clients with the same workload are sorted, even if other clients are between them.
 func TestCanonical(t *testing.T) {
 	op := scenario.Client{Ops: standard(1, 1, 0, 1, 0).Clients[0].Ops}
 	b := standard(1, 1, 1, 1, 0)
 	b.Clients = append(b.Clients, op, op)
 	e := newExact(newPlan(b, AllReductions))
-	want := tuple{8, 2, 2, 4, 6} // each number plus 1
+	want := tuple{8, 2, 2, 4, 6} // the number of each part, plus 1
 	for _, s := range [][]uint32{{7, 1, 1, 3, 5}, {7, 5, 1, 3, 1}, {7, 3, 1, 1, 5}, {7, 3, 1, 5, 1}} {
 		if got := e.canonical(s); got != want {
 			t.Errorf("%v becomes %v, want %v", s, got, want)

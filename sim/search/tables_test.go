@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// TestMemo: a table finds exactly the added keys, each with its number, also after it has grown. Results of different
-// effects on one part are kept apart.
+// TestMemo: a memo table finds exactly the keys that were added, each with its number, also after it has grown. It
+// keeps results of different effects on the same part separate.
 func TestMemo(t *testing.T) {
 	var m memo
 	var o other
@@ -41,7 +41,7 @@ func TestMemo(t *testing.T) {
 			}
 			effects[of] = to
 			o.set(of[0], of[1], to)
-			o.set(of[0], of[1], to) // again, as two workers' others may
+			o.set(of[0], of[1], to) // setting the same entry twice changes nothing
 		}
 	}
 	words := 0
@@ -53,8 +53,8 @@ func TestMemo(t *testing.T) {
 	}
 }
 
-// TestCanonicalPlainly: the stored form of a state does not depend on the order of clients of one workload. The
-// places of other clients stay.
+// TestCanonicalPlainly: the stored form of a state does not depend on the order of clients with the same workload.
+// Other clients keep their places.
 func TestCanonicalPlainly(t *testing.T) {
 	e := &exact{stride: 6, class: []byte{0, 0, 1, 0, 1, 0}}
 	r := rand.New(rand.NewPCG(4, 4))

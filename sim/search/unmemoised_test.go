@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// TestUnmemoised: time turns out to matter during a search. It then runs without memo tables; it can still be
-// resumed, and walks work as well.
+// TestUnmemoised: a search finds out on the way that time matters, and runs without memo tables. It can still be
+// resumed, and random walks of the same configuration work.
 func TestUnmemoised(t *testing.T) {
 	pass := []scenario.Operation{call(lock.Acquire, 0), call(lock.Release, 0)}
 	b := sim.Bounds{

@@ -10,9 +10,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestUnnoticed: in every state, a command that the reductions take first changes neither the shared part nor the
-// moves of other clients. Its result is the same after any move of another client. A probe whose message a queue
-// keeps is never taken first.
+// TestUnnoticed: in every state, a command that the reductions take first changes neither the shared part of the state
+// nor the moves of other clients. Its result is the same after any move of another client. A command that publishes a
+// message which a queue keeps is never taken first.
 func TestUnnoticed(t *testing.T) {
 	for name, args := range map[string]amqp.Arguments{
 		"probes dropped":  {Has: amqp.HasMaxLength},
@@ -39,7 +39,7 @@ func TestUnnoticed(t *testing.T) {
 	}
 }
 
-// everywhere visits every state without reductions.
+// everywhere calls come with every state of a search without reductions.
 func everywhere(w *worker, come func(t []uint32)) {
 	queue := [][]uint32{w.initial()}
 	seen := map[uint64]bool{w.fingerprint(queue[0]): true}
@@ -77,7 +77,7 @@ func expectUnnoticed(t *testing.T, name string, w *worker, from []uint32, c int,
 			other := slices.Clone(from)
 			w.apply(other, from, d, &before[i])
 			again := w.of(other, c)[0]
-			again.action.Client = m.action.Client // the first client asked
+			again.action.Client = m.action.Client // both moves name the same client, to be comparable
 			if again.action != m.action || other[c] == from[c] && again.client != m.client {
 				t.Errorf("%s: in %v client %d's %v changes what client %d's %v comes to", name, from, d, before[i].action, c, m.action)
 			}

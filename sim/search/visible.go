@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// view identifies the visible part of a client: a hash or, for exact storage, a number.
+// view identifies the part of client c that other clients can see: by a hash or, for exact storage, by a number.
 func (w *worker) view(c int) uint64 {
 	view := w.sys.View(c, nil)
 	if w.views == nil {
@@ -15,10 +15,10 @@ func (w *worker) view(c int) uint64 {
 	return w.views.Number(view)
 }
 
-// visibleStates numbers combinations of the other clients' views, regardless of their order.
+// visibleStates maps each combination of the other clients' views, in any order, to a number.
 type visibleStates map[[len(tuple{}) - 1]uint64]uint64
 
-// exactRest is [worker.rest] without hashes, for exact storage.
+// exactRest identifies the other clients' views like [worker.rest], but by a number instead of a hash.
 func (w *worker) exactRest(t []uint32, c int) uint64 {
 	var key [len(tuple{}) - 1]uint64
 	n := 0

@@ -11,14 +11,14 @@ import (
 
 // visited is the set of seen states. It is safe for concurrent use.
 type visited interface {
-	// insert adds states, given by their fingerprints and by their parts. It sets fresh for each new state.
+	// insert adds states, each given by its fingerprint and its numbers of parts. It sets fresh[i] if state i is new.
 	insert(fps []uint64, states []uint32, fresh []bool)
 	size() int64    // bytes in use
 	growing() int64 // bytes that the next growth will add, or 0 if no growth is near
 	count() int64   // states in the set
 	free()          // frees the memory; the set is not used afterwards
 	save(*states.Encoder)
-	restore(*states.Decoder) // into an empty set
+	restore(*states.Decoder) // reads saved states into an empty set
 }
 
 // fingerprints stores 64 bits for each state: a hash table with open addressing and linear probing, at most four fifths
@@ -30,7 +30,7 @@ type fingerprints struct {
 	n     atomic.Int64
 }
 
-// firstSlots is the number of slots of a new table.
+// firstSlots is the number of slots of a new, empty table.
 const firstSlots = 1 << 16
 
 func newFingerprints() *fingerprints { return &fingerprints{slots: newSlots(firstSlots)} }
@@ -54,7 +54,7 @@ func (f *fingerprints) insert(fps []uint64, _ []uint32, fresh []bool) {
 	f.n.Add(int64(added))
 }
 
-// place is the first slot in which a fingerprint is looked for.
+// place returns the first slot in which a fingerprint is looked for.
 func (f *fingerprints) place(fp uint64) uint64 {
 	hi, _ := bits.Mul64(fp, uint64(len(f.slots)))
 	return hi
@@ -69,7 +69,7 @@ func (f *fingerprints) add(fp uint64) bool {
 			if atomic.CompareAndSwapUint64(&f.slots[at], 0, fp) {
 				return true
 			}
-			continue // another worker was faster: look again
+			continue // another worker has just filled the slot: read it again
 		}
 		if at++; at == uint64(len(f.slots)) {
 			at = 0
@@ -96,16 +96,17 @@ func (f *fingerprints) ready() {
 	freeSlots(old)
 }
 
-// dropChunk is the number of slots of an old table that are moved at a time. A slot's place grows with its value, so
-// the new table fills from its beginning while the old one is freed. Both together take little more than the new one
-// alone.
+// dropChunk is the number of slots of an old table that are moved to a larger one at a time. A slot's place increases
+// with its value, so the larger table fills from its beginning while the old one is freed. Both together take little
+// more memory than the larger one alone.
 const dropChunk = 1 << 18
 
 func (f *fingerprints) size() int64  { return int64(len(f.slots)) * 8 }
 func (f *fingerprints) count() int64 { return f.n.Load() }
 func (f *fingerprints) free()        { freeSlots(f.slots) }
 
-// growing is the difference in size to the next table, if growth is near. The old table is freed while it is moved.
+// growing returns the bytes that the next table adds to the size of this one if growth is near, or 0. The old table is
+// freed while its slots are moved.
 func (f *fingerprints) growing() int64 {
 	if f.n.Load() < int64(len(f.slots))/4*3 {
 		return 0
@@ -113,13 +114,14 @@ func (f *fingerprints) growing() int64 {
 	return f.size() / 5 * 3
 }
 
-// recent is a small cache of the fingerprints of recent states. Commands of two clients often lead to the same state in
-// either order. A third of all states therefore repeat soon, and the cache saves their look-up.
+// recent is a small cache of fingerprints of recently reached states. The commands of two clients often lead to the
+// same state in either order. A third of all states is therefore reached again soon, and the cache saves looking them
+// up.
 type recent [1 << recentBits]uint64
 
 const recentBits = 11
 
-// met reports whether a fingerprint is in the cache, and puts it there.
+// met reports whether a fingerprint is in the cache, and adds it.
 func (r *recent) met(fp uint64) bool {
 	at := &r[fp>>(64-recentBits)]
 	known := *at == fp

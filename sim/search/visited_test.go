@@ -12,7 +12,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// TestFingerprintsGrow: a table that grows keeps exactly its fingerprints, also while two workers add to it.
+// TestFingerprintsGrow: a table that grows keeps exactly the fingerprints that were added, also while two workers add
+// to it.
 func TestFingerprintsGrow(t *testing.T) {
 	const all = 4 * firstSlots
 	f := newFingerprints()
@@ -24,7 +25,7 @@ func TestFingerprintsGrow(t *testing.T) {
 		wg.Go(func() {
 			fps, fresh := make([]uint64, 64), make([]bool, 64)
 			for n := 0; n < all; n += len(fps) {
-				for i := range fps { // both halves add every number, from either end
+				for i := range fps { // two workers add all numbers, one in ascending and one in descending order
 					k := n + i
 					if half == 1 {
 						k = all - 1 - k
@@ -53,7 +54,7 @@ func TestFingerprintsGrow(t *testing.T) {
 	}
 }
 
-// TestGrowthIsForeseen: before a table grows it says by how much.
+// TestGrowthIsForeseen: before a table grows, growing returns the number of bytes that it will add.
 func TestGrowthIsForeseen(t *testing.T) {
 	f := newFingerprints()
 	defer f.free()
@@ -74,7 +75,7 @@ func TestGrowthIsForeseen(t *testing.T) {
 	}
 }
 
-// TestTelling: Progress is called at its interval only.
+// TestTelling: a call of Progress is due only if Progress is set and the interval has passed.
 func TestTelling(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -96,7 +97,7 @@ func TestTelling(t *testing.T) {
 	}
 }
 
-// TestTrailsEndWithTheirTime: a search for executions ends when its time is over.
+// TestTrailsEndWithTheirTime: Counterexamples and Shorter end without a result if their context has ended.
 func TestTrailsEndWithTheirTime(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -12,21 +12,21 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// WalkOptions say how to walk.
+// WalkOptions configures random walks.
 type WalkOptions struct {
-	// Seed and the number of a walk determine the walk completely.
+	// Seed and a walk's number completely determine the walk.
 	Seed  uint64
 	Walks int // 0 is [DefaultWalks]
-	// Steps bounds one walk; 0 is [scenario.MaxSteps].
+	// Steps is the maximal number of steps of one walk; 0 is [scenario.MaxSteps].
 	Steps int
 	// Workers is the number of parallel walks; 0 is one for each processor. The result does not depend on it.
 	Workers int
-	// Illegal reports whether the history of a walk is not linearizable. It is asked about walks without a witness of
-	// linearizability. If it is nil, their histories are not judged.
+	// Illegal reports whether the history of a walk is not linearizable. It is called for walks for which the monitor
+	// has constructed no linearization. If it is nil, their histories are not judged.
 	Illegal func([]scenario.Action) bool
 }
 
-// DefaultWalks is the default number of walks.
+// DefaultWalks is the number of walks if WalkOptions.Walks is 0.
 const DefaultWalks = 10_000
 
 // Walked is the result of random walks. It is a sample: a violation that it has not found may still exist.
@@ -34,10 +34,11 @@ type Walked struct {
 	Walks   int64
 	Steps   int64
 	Longest int
-	Cut     int64 // walks that reached the bound of steps
-	States  int64 // different states, modulo symmetry
-	// Unwitnessed is the number of operations that were completed in executions without a witness of linearizability. It is
-	// set to 0 if all their histories were judged legal. Judged is the number of histories that were judged.
+	Cut     int64 // walks that ended at the bound of steps
+	States  int64 // different states, up to symmetry
+	// Unwitnessed is the number of operations that completed while the monitor had no linearization of the execution.
+	// It is set to 0 if the histories of all these walks were judged legal. Judged is the number of histories that were
+	// judged.
 	Unwitnessed, Judged int64
 	Found               property.Set
 	// First has, for each violated property, the actions of the first walk that violates it, up to the violation.
@@ -45,8 +46,8 @@ type Walked struct {
 	Coverage Coverage
 }
 
-// Walk takes random executions from the initial state to a state without further actions. It shares the memo tables
-// of a search, and so its speed. It needs no queue, and reaches depths of configurations that are too large to visit.
+// Walk takes random executions from the initial state to a state without further actions. It uses memo tables, and is
+// therefore as fast as a search. It needs no queue, so it also works for configurations that are too large to visit.
 func Walk(ctx context.Context, b sim.Bounds, opts WalkOptions) *Walked {
 	if opts.Walks == 0 {
 		opts.Walks = DefaultWalks
@@ -88,7 +89,7 @@ func (s *walks) run(ctx context.Context) {
 	}
 }
 
-// walks is a running set of random walks.
+// walks is the state of a set of random walks that is under way.
 type walks struct {
 	*plan
 	opts  WalkOptions
@@ -97,11 +98,11 @@ type walks struct {
 	mu    sync.Mutex
 	res   Walked
 	first map[property.Property]int64 // the number of the first walk that violates each property
-	// unwitnessed are the numbers of the walks without a witness of linearizability.
+	// unwitnessed has the numbers of the walks for which the monitor has no linearization.
 	unwitnessed []int64
 }
 
-// walk takes walks, as one of several workers, until the requested number is reached.
+// walk takes walks in one worker, until all workers together have taken the requested number.
 func (s *walks) walk(ctx context.Context) {
 	k := newWalker(s)
 	for ctx.Err() == nil && !(s.timed.Load() && s.alone) {
@@ -144,7 +145,8 @@ func (s *walks) trace() {
 	}
 }
 
-// judgeUnwitnessed repeats the walks without a witness of linearizability, and judges their histories until one is illegal.
+// judgeUnwitnessed repeats the walks for which the monitor has no linearization, and judges their histories until one
+// is illegal.
 func (s *walks) judgeUnwitnessed(ctx context.Context) {
 	slices.Sort(s.unwitnessed)
 	k := newWalker(s)

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestWalkRepeats takes the same walks twice, and by more than one worker.
+// TestWalkRepeats: the same seed gives the same walks, with one worker and with two.
 func TestWalkRepeats(t *testing.T) {
 	o := WalkOptions{Seed: 7, Walks: 400, Workers: 1}
 	want := Walk(context.Background(), hasty(), o)
@@ -31,8 +31,8 @@ func TestWalkRepeats(t *testing.T) {
 	}
 }
 
-// TestWalkStaysInside compares walks with the search of the same bounds: they reach no other state, and enough of
-// them reach nearly all.
+// TestWalkStaysInside compares walks with a search of the same bounds. The walks reach no other state, and many walks
+// reach at least 90 percent of the states.
 func TestWalkStaysInside(t *testing.T) {
 	for _, faults := range []sim.FaultBounds{{}, {Crashes: 1, Late: true}, {Drops: 1}, {Restarts: 1}, {Lost: 1}} {
 		b := standard(2, 1, 0, 1, 0)
@@ -48,7 +48,7 @@ func TestWalkStaysInside(t *testing.T) {
 	}
 }
 
-// TestWalkUnmemoised walks without memo tables: time passes, and a connection is shared.
+// TestWalkUnmemoised walks a configuration in which time passes, so that memo tables cannot be used.
 func TestWalkUnmemoised(t *testing.T) {
 	b := standard(2, 1, 0, 1, 0)
 	b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.Jitter = 2 })
@@ -58,7 +58,8 @@ func TestWalkUnmemoised(t *testing.T) {
 	}
 }
 
-// TestWalkActions repeats the actions of a violation in the world: the last action violates the property.
+// TestWalkActions repeats the actions of a violation in the simulated system: exactly the last action violates the
+// property.
 func TestWalkActions(t *testing.T) {
 	r := Walk(context.Background(), hasty(), WalkOptions{Seed: 3, Walks: 400})
 	if len(r.First) == 0 {
@@ -79,7 +80,7 @@ func TestWalkActions(t *testing.T) {
 	}
 }
 
-// TestWalkEnds: a bound of steps ends a walk, and the end of the context ends all of them.
+// TestWalkEnds: the bound of steps ends one walk, and the end of the context ends all walks.
 func TestWalkEnds(t *testing.T) {
 	r := Walk(context.Background(), hasty(), WalkOptions{Walks: 50, Steps: 5})
 	if r.Cut != 50 || r.Steps != 250 || r.Longest != 5 {
@@ -90,7 +91,7 @@ func TestWalkEnds(t *testing.T) {
 	}
 }
 
-// BenchmarkWalk measures steps a second.
+// BenchmarkWalk measures the steps per second of random walks.
 func BenchmarkWalk(b *testing.B) {
 	steps := int64(0)
 	for b.Loop() {

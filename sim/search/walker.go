@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// walker takes one walk after the other.
+// walker takes one random walk after the other.
 type walker struct {
 	*worker
 	opts   *WalkOptions
@@ -16,7 +16,7 @@ type walker struct {
 	start  []uint32
 	t      []uint32
 	to     []uint32
-	list   []scenario.Action // the possible actions of one client, see possible
+	list   []scenario.Action // possible actions of the client for which possible was last called
 	fps    []uint64          // fingerprints of the walk's states
 	fresh  []bool
 	res    Walked
@@ -24,7 +24,7 @@ type walker struct {
 	until  property.Set // a violation of one of these ends the walk
 	noting bool         // record the walk's actions in took
 	took   []scenario.Action
-	// unwitnessed are the numbers of the walks without a witness of linearizability.
+	// unwitnessed has the numbers of the walks for which the monitor has no linearization.
 	unwitnessed []int64
 }
 
@@ -33,7 +33,7 @@ func newWalker(s *walks) *walker {
 	return &walker{worker: w, opts: &s.opts, seen: s.seen, start: w.initial(), first: make(map[property.Property]int64)}
 }
 
-// run takes the walk with the given number.
+// run takes the walk with the given number. The seed and the number determine it.
 func (k *walker) run(number int64) {
 	k.rng.Seed(k.opts.Seed, uint64(number))
 	k.t, k.fps = append(k.t[:0], k.start...), k.fps[:0]
@@ -66,7 +66,7 @@ func (k *walker) run(number int64) {
 	}
 }
 
-// look adds the states of the last walk to the seen states, which are counted.
+// look adds the states of the last walk to the set of seen states, whose size is the number of different states.
 func (k *walker) look() {
 	if len(k.fresh) < len(k.fps) {
 		k.fresh = make([]bool, len(k.fps))
@@ -74,13 +74,13 @@ func (k *walker) look() {
 	k.seen.insert(k.fps, nil, k.fresh[:len(k.fps)])
 }
 
-// rarely: if a client has faults among its actions, the walk chooses a fault once in rarely times. Faults are thus spread
-// over a walk.
+// rarely: if a client's actions include faults, the walk chooses one of its faults once in 16 draws. Faults are thus
+// spread over a walk.
 const rarely = 16
 
-// choose draws a client (c) and one of its moves (i); the broker is client 0. The move is -1 if no action is left. Clients
-// without moves are skipped. If all remaining actions are faults, or events such as the detection of a dead connection or
-// the passing of time, it draws one of these.
+// choose draws a client (c) and one of its moves (i); client 0 is the broker. i is -1 if no action is left. choose
+// skips clients without moves. It draws a fault, or an event such as the passing of time, if all remaining actions are
+// of this kind.
 func (k *walker) choose() (c, i int) {
 	last, fault := -1, -1
 	from := k.draw(k.stride)
@@ -98,8 +98,8 @@ func (k *walker) choose() (c, i int) {
 	return last, fault
 }
 
-// pick draws one of the listed actions of a client. certain is false if all are faults and another client should go first if
-// it can.
+// pick draws one of the actions in k.list, which are of one client. certain is false if the draw is only a last resort:
+// all actions are faults, and another client should act first if it can.
 func (k *walker) pick() (i int, certain bool) {
 	ways := 0
 	for _, a := range k.list {
@@ -118,7 +118,8 @@ func (k *walker) pick() (i int, certain bool) {
 	return k.nth(k.draw(faults), false), unlucky
 }
 
-// nth is the index in list of the n-th step or choice (way), or of the n-th other action.
+// nth returns the index in k.list of the n-th step or random choice (way is true), or of the n-th other action (way is
+// false).
 func (k *walker) nth(n int, way bool) int {
 	for i, a := range k.list {
 		if (a.Kind == scenario.Step || a.Kind == scenario.Choose) != way {
@@ -131,10 +132,10 @@ func (k *walker) nth(n int, way bool) int {
 	panic("search: fewer actions than were counted")
 }
 
-// draw is a number below n.
+// draw returns a random number from 0 to n-1.
 func (k *walker) draw(n int) int { return int(k.rng.Uint64() % uint64(n)) }
 
-// possible sets list to the possible actions of client c, or of the broker (0).
+// possible sets k.list to the possible actions of client c; client 0 is the broker.
 func (k *walker) possible(c int) {
 	k.list = k.list[:0]
 	switch {
@@ -148,7 +149,7 @@ func (k *walker) possible(c int) {
 	}
 }
 
-// follow makes the i-th move of client c, or of the broker (0), and returns the move's violations.
+// follow executes the i-th move of client c (0 is the broker), and returns the properties that it violates.
 func (k *walker) follow(c, i int) property.Set {
 	if c == 0 || !k.alone {
 		k.possible(c)
@@ -176,7 +177,7 @@ func (k *walker) made(a scenario.Action, m *move) property.Set {
 	return m.found
 }
 
-// end judges the last state of a walk.
+// end returns the properties that the final state of a walk violates.
 func (k *walker) end() property.Set {
 	if k.alone {
 		return k.final(k.t)

@@ -1,4 +1,4 @@
-// Package shrink makes a scenario smaller that violates a property: it removes clients, operations, faults and steps
-// as long as a run of the remaining scenario still violates the property. The caller supplies the run, either in the
-// simulated world or with external clients.
+// Package shrink minimises a scenario that violates a property. It removes clients, operations, faults and steps as
+// long as an execution of the remaining scenario still violates the property. The caller supplies the function that
+// executes a scenario, either in the simulation or with external clients.
 package shrink

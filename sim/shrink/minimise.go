@@ -12,14 +12,15 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Attempt runs a scenario and reports whether it still shows the violation. actions lead up to the violation.
+// Attempt executes a scenario and reports whether it still shows the violation. actions are the actions up to the
+// violation.
 type Attempt func(*scenario.Scenario) (actions []scenario.Action, shown bool)
 
 // Minimise looks for the smallest scenario that still shows a violation: fewest steps first, then fewest clients,
-// faults, context switches and unusual options. The strategy of the scenario's schedule must be Replay. free says
-// which options may be changed. Minimise tries at most tries scenarios, or until ctx ends, and returns the best one
-// found. With enough tries, no single part of the result can be removed, and no drawn schedule of a smaller workload
-// is shorter.
+// faults, context switches and unusual options. The strategy of the scenario's schedule must be Replay. free reports
+// whether an option may be changed. Minimise executes at most tries scenarios, or until ctx ends, and returns the
+// smallest one that showed the violation. With enough tries, no single part of the result can be removed, and no drawn
+// schedule of a smaller workload is shorter.
 func Minimise(ctx context.Context, s scenario.Scenario, attempt Attempt, free func(option string) bool, tries int) scenario.Scenario {
 	m := minimiser{ctx: ctx, best: s, attempt: remembered(attempt), free: free, left: tries, random: rand.New(rand.NewPCG(1, 1))}
 	if !m.try(s) {
@@ -30,7 +31,7 @@ func Minimise(ctx context.Context, s scenario.Scenario, attempt Attempt, free fu
 	return m.best
 }
 
-// remembered caches the results of an attempt, since different changes may lead to the same scenario.
+// remembered stores the results of attempts, since different changes may lead to the same scenario.
 func remembered(attempt Attempt) Attempt {
 	type outcome struct {
 		actions []scenario.Action
@@ -51,7 +52,7 @@ func remembered(attempt Attempt) Attempt {
 	}
 }
 
-// reduce removes parts until no more can be removed.
+// reduce tries to remove each part of the scenario, until nothing more can be removed.
 func (m *minimiser) reduce() {
 	for m.left > 0 {
 		before := m.cost
@@ -74,12 +75,12 @@ type minimiser struct {
 	cost    [7]int
 	attempt Attempt
 	free    func(string) bool
-	left    int        // number of scenarios that may still be tried
-	random  *rand.Rand // for reschedule; always the same sequence
+	left    int        // number of scenarios that may still be executed
+	random  *rand.Rand // for reschedule; its sequence is the same in every run
 }
 
-// try keeps a candidate if it shows the violation and is smaller. It also removes the actions after the violation if
-// the violation then remains; it may not, since later events may be part of its cause.
+// try executes a candidate, and keeps it if it shows the violation and is smaller than the best. It also tries to
+// remove the actions after the violation. This can fail, since later events may be part of the violation's cause.
 func (m *minimiser) try(s scenario.Scenario) bool {
 	actions, shown := m.carryOut(&s)
 	if !shown {
@@ -99,7 +100,7 @@ func (m *minimiser) try(s scenario.Scenario) bool {
 	return true
 }
 
-// carryOut makes an attempt, unless no tries are left.
+// carryOut executes a scenario, unless no tries are left.
 func (m *minimiser) carryOut(s *scenario.Scenario) (actions []scenario.Action, shown bool) {
 	if m.ctx.Err() != nil {
 		m.left = 0
@@ -111,15 +112,15 @@ func (m *minimiser) carryOut(s *scenario.Scenario) (actions []scenario.Action, s
 	return m.attempt(s)
 }
 
-// lighter reports whether a candidate is smaller than the best.
+// lighter reports whether scenario s is smaller than the best one so far.
 func (m *minimiser) lighter(s *scenario.Scenario) bool {
 	cost := weigh(s)
 	return m.cost == [7]int{} || slices.Compare(cost[:], m.cost[:]) < 0
 }
 
-// shift tries a candidate whose operations have become shorter: first as it is, and then without the first 1 to
-// mostShifted steps of each client in turn, so that the client's later steps keep their places among the others'
-// steps.
+// shift tries a candidate in which an operation may take fewer steps. It first tries the candidate as it is. Then it
+// removes the first 1 to mostShifted steps of each client in turn. The client's later steps then keep their places
+// among the other clients' steps.
 func (m *minimiser) shift(s scenario.Scenario) bool {
 	if m.try(s) {
 		return true
@@ -134,10 +135,10 @@ func (m *minimiser) shift(s scenario.Scenario) bool {
 	return false
 }
 
-// mostShifted is the largest number of steps of a client that shift removes.
+// mostShifted is the largest number of a client's steps that shift removes.
 const mostShifted = 4
 
-// withoutFirst leaves out the first n steps of a client.
+// withoutFirst returns the scenario without the first n steps of client c.
 func withoutFirst(s scenario.Scenario, c uint8, n int) scenario.Scenario {
 	s = s.Clone()
 	s.Schedule.Actions = slices.DeleteFunc(s.Schedule.Actions, func(a scenario.Action) bool {
@@ -150,7 +151,7 @@ func withoutFirst(s scenario.Scenario, c uint8, n int) scenario.Scenario {
 	return s
 }
 
-// weigh returns the costs of a scenario, the most important first.
+// weigh returns the size of a scenario as numbers, the most important first.
 func weigh(s *scenario.Scenario) (cost [7]int) {
 	last := uint8(0)
 	for _, a := range s.Schedule.Actions {
@@ -182,7 +183,7 @@ func weigh(s *scenario.Scenario) (cost [7]int) {
 	return cost
 }
 
-// locks removes unused locks, and gives the others names that are easy to read.
+// locks removes unused locks, and renames the others if their names are hard to read.
 func (m *minimiser) locks() {
 	for i := len(m.best.Locks) - 1; i >= 0 && len(m.best.Locks) > 1; i-- {
 		if !slices.ContainsFunc(m.best.Clients, func(c scenario.Client) bool { return c.Lock == i }) {
@@ -196,7 +197,7 @@ func (m *minimiser) locks() {
 	}
 }
 
-// removeLock leaves out a lock that no client uses.
+// removeLock removes lock i, which no client uses.
 func removeLock(s *scenario.Scenario, i int) {
 	s.Locks = slices.Delete(s.Locks, i, i+1)
 	for c := range s.Clients {
@@ -206,7 +207,7 @@ func removeLock(s *scenario.Scenario, i int) {
 	}
 }
 
-// clients removes one client after the other. A scenario keeps at least one.
+// clients tries to remove each client. A scenario keeps at least one client.
 func (m *minimiser) clients() {
 	for c := len(m.best.Clients); c >= 1 && len(m.best.Clients) > 1; c-- {
 		s := m.best.Clone()
@@ -215,14 +216,14 @@ func (m *minimiser) clients() {
 	}
 }
 
-// removeClient removes a client and its actions.
+// removeClient removes a client with its actions, and renumbers the others.
 func removeClient(s *scenario.Scenario, c int) {
 	s.Clients = slices.Delete(s.Clients, c-1, c)
 	s.Schedule.Actions = slices.DeleteFunc(s.Schedule.Actions, func(a scenario.Action) bool { return int(a.Client) == c })
 	for i := range s.Clients {
 		with := &s.Clients[i].With
 		switch cmp.Compare(int(*with), c) {
-		case 0: // the client has its own process
+		case 0: // the client does not share a process
 			*with = 0
 		case +1:
 			*with--
@@ -235,7 +236,7 @@ func removeClient(s *scenario.Scenario, c int) {
 	}
 }
 
-// operations removes one operation after the other, from the end.
+// operations tries to remove each operation, the last one first.
 func (m *minimiser) operations() {
 	for c := range m.best.Clients {
 		for i := len(m.best.Clients[c].Ops) - 1; i >= 0; i-- {
@@ -246,7 +247,7 @@ func (m *minimiser) operations() {
 	}
 }
 
-// actions removes runs of actions, long ones first (delta debugging).
+// actions tries to remove sequences of consecutive actions, long ones first (delta debugging).
 func (m *minimiser) actions() {
 	for size := max(1, len(m.best.Schedule.Actions)/2); size >= 1; size /= 2 {
 		for from := len(m.best.Schedule.Actions); from >= 0; from-- {
@@ -260,7 +261,7 @@ func (m *minimiser) actions() {
 	}
 }
 
-// options tries other values of the options: the defaults, and those that make operations shorter.
+// options tries other values of the options: the defaults, and values that make operations shorter.
 func (m *minimiser) options() {
 	def := m.best.Options.Defaults()
 	for _, opt := range def.Table() {
@@ -277,7 +278,7 @@ func (m *minimiser) options() {
 	}
 }
 
-// details makes numbers smaller: slots at the beginning, arguments, milliseconds, late detection.
+// details tries smaller numbers: initial slots, arguments, milliseconds, and immediate instead of late detection.
 func (m *minimiser) details() {
 	for i := range m.best.Locks {
 		m.change(func(s *scenario.Scenario) bool { return fewer(&s.Locks[i]) })
@@ -289,21 +290,22 @@ func (m *minimiser) details() {
 	}
 	for i := range m.best.Schedule.Actions {
 		for _, edit := range []func(*scenario.Action) bool{func(a *scenario.Action) bool { return halve(&a.Arg) }, atOnce} {
-			m.change(func(s *scenario.Scenario) bool { // the operation may be shorter by now
+			m.change(func(s *scenario.Scenario) bool { // the schedule may have become shorter
 				return i < len(s.Schedule.Actions) && edit(&s.Schedule.Actions[i])
 			})
 		}
 	}
 }
 
-// atOnce makes the server notice the end of a connection at once.
+// atOnce makes the server detect the end of a connection at once instead of late. It returns false if it does so
+// already.
 func atOnce(a *scenario.Action) bool {
 	was := a.Late
 	a.Late = false
 	return was
 }
 
-// change applies edit and tries the result, as long as edit finds something to change and the result is kept.
+// change applies edit again and again, as long as edit changes something and the result is kept.
 func (m *minimiser) change(edit func(*scenario.Scenario) bool) {
 	for {
 		s := m.best.Clone()
@@ -313,15 +315,15 @@ func (m *minimiser) change(edit func(*scenario.Scenario) bool) {
 	}
 }
 
-// shortName is the largest length in bytes of a lock name that is easy to read.
+// shortName is the largest length, in bytes, of a lock name that counts as easy to read.
 const shortName = 10
 
-// plain reports whether a name is easy to read: it is short and consists of letters.
+// plain reports whether a name is easy to read: short, and of lower-case letters only.
 func plain(name string) bool {
 	return len(name) <= shortName && !strings.ContainsFunc(name, func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
-// shorter replaces a lock's name by a plain one that no other lock has, unless it is plain already.
+// shorter replaces the name of lock i by jobs or other, if it is hard to read and no other lock has the new name.
 func shorter(locks []scenario.Lock, i int) bool {
 	if plain(locks[i].Name) {
 		return false
@@ -335,7 +337,8 @@ func shorter(locks []scenario.Lock, i int) bool {
 	return false
 }
 
-// fewer removes a lock's last slot, unless the lock begins with holes, which the scenario then is about.
+// fewer removes the last initial slot of a lock. It keeps the slots of a lock that begins with holes, which the
+// violation may depend on.
 func fewer(l *scenario.Lock) bool { return l.Missing == 0 && lower(&l.Slots, 0) }
 
 func lower(n *uint8, least uint8) bool {
@@ -354,8 +357,8 @@ func halve(n *uint32) bool {
 	return true
 }
 
-// order moves actions back to the same client's previous action, so that a reader has fewer context switches. The
-// first two actions stay.
+// order moves an action to directly after the same client's previous action, so that the schedule has fewer context
+// switches. The first two actions stay.
 func (m *minimiser) order() {
 	for i := 2; i < len(m.best.Schedule.Actions); i++ {
 		j := previous(m.best.Schedule.Actions, i)
@@ -369,7 +372,7 @@ func (m *minimiser) order() {
 	}
 }
 
-// previous is the index of the action before the i-th by the same client, or -1.
+// previous returns the index of the same client's action before the i-th action; -1 if there is none.
 func previous(actions []scenario.Action, i int) int {
 	for j := i - 1; j >= 0; j-- {
 		if actions[j].Client == actions[i].Client {

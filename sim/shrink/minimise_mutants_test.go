@@ -16,12 +16,12 @@ import (
 )
 
 // TestMinimiseMutants compares minimised executions of mutants with a file: the result, and the number of scenarios
-// tried. A minimiser that loses one of its edits leaves more, or takes longer.
+// tried. A minimiser that has lost one of its edits leaves more, or needs more tries.
 func TestMinimiseMutants(t *testing.T) {
 	var out strings.Builder
 	for _, c := range []struct {
 		mutant string
-		first  int // scenario to look at
+		first  int // number of the first scenario to try
 		tries  int
 	}{
 		{"locked-is-success", 0, 4000}, {"locked-is-success", 500, 4000}, {"first-slot-only", 0, 4000}, {"no-second-probe", 0, 4000},
@@ -35,7 +35,7 @@ func TestMinimiseMutants(t *testing.T) {
 	historiestest.Golden(t, "minimised.txt", out.String())
 }
 
-// minimised writes the minimised form of the first scenario in which a mutant breaks its property.
+// minimised writes the minimised form of the first scenario in which a mutant violates its property.
 func minimised(t *testing.T, out *strings.Builder, target *lock.Target, first, tries int) {
 	p, err := property.Named(target.Breaks)
 	if err != nil {

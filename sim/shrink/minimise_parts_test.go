@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// TestWeigh: each part of a scenario has its weight.
+// TestWeigh: weigh counts each part of a scenario.
 func TestWeigh(t *testing.T) {
 	s := scenario.Scenario{
 		Options: amqplock.Table.Edit(amqplock.DefaultOptions(), func(o *amqplock.Options) { o.Order = amqplock.Ascending }),
@@ -28,8 +28,8 @@ func TestWeigh(t *testing.T) {
 	}
 }
 
-// TestLighter: each of these is smaller than the next: fewer steps come before fewer clients and locks, then faults,
-// late ones, context switches, unusual options, and numbers.
+// TestLighter: each scenario in a list is smaller than the next one. Steps count most, then clients and locks, faults,
+// late faults, context switches, unusual options, and numbers.
 func TestLighter(t *testing.T) {
 	step := func(c uint8) scenario.Action { return scenario.Action{Kind: scenario.Step, Client: c} }
 	drop, late := scenario.Action{Kind: scenario.Drop, Client: 1}, scenario.Action{Kind: scenario.Drop, Client: 1, Late: true}
@@ -83,8 +83,8 @@ func TestLighter(t *testing.T) {
 	}
 }
 
-// TestTryCutsWhatIsSmaller: actions after the violation are removed from a candidate. No attempt is spent on that if
-// the result would still be no smaller than the best.
+// TestTryCutsWhatIsSmaller: try removes the actions after the violation from a candidate. It spends no attempt on this
+// if the result would not be smaller than the best.
 func TestTryCutsWhatIsSmaller(t *testing.T) {
 	long := scenario.Scenario{Options: amqplock.DefaultOptions(), Clients: make([]scenario.Client, 1)}
 	for range 6 {
@@ -102,8 +102,8 @@ func TestTryCutsWhatIsSmaller(t *testing.T) {
 	}
 }
 
-// TestEdits: a workload is made smaller by one client, one operation, one of an argument or one slot; or time is let
-// pass for long at the end.
+// TestEdits: each edit makes the workload smaller by one client, one operation, one unit of an argument or one slot.
+// One edit adds a long passing of time at the end.
 func TestEdits(t *testing.T) {
 	s := scenario.Scenario{
 		Options: amqplock.DefaultOptions(), Locks: []scenario.Lock{{Name: "jobs", Slots: 2}, {Name: "mails"}},
@@ -155,8 +155,8 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// TestRedraw: a drawn schedule has the same faults in the same order, steps of all clients, and choices if there are
-// random options. It is no longer than a scenario may be.
+// TestRedraw: a drawn schedule has the same faults in the same order, steps of all clients, and random choices if there
+// are random options. It is no longer than the limit of steps.
 func TestRedraw(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/sim/shrink"
 )
 
-// TestMinimise: of a scenario in which two particular actions matter, in their order, those two are
-// left, with the clients that do them and nothing else.
+// TestMinimise: two actions of a scenario, in their order, cause the violation. Only these two are left, with the
+// clients that they need.
 func TestMinimise(t *testing.T) {
 	s := scenario.Scenario{
 		Target: "semaphore", Options: amqplock.DefaultOptions(),
@@ -53,8 +53,8 @@ func TestMinimise(t *testing.T) {
 	}
 }
 
-// TestMinimiseWhateverIsShown: attempts have arbitrary results that differ each time and use any number of actions.
-// The result is the smallest scenario that showed the violation, or the original.
+// TestMinimiseWhateverIsShown: attempts have random results. Minimise still returns the smallest scenario that showed
+// the violation, or the original one.
 func TestMinimiseWhateverIsShown(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -81,7 +81,7 @@ func TestMinimiseWhateverIsShown(t *testing.T) {
 	}
 }
 
-// TestMinimiseKeepsFixedOptions: an option that was asked for is not changed.
+// TestMinimiseKeepsFixedOptions: Minimise does not change an option that free excludes.
 func TestMinimiseKeepsFixedOptions(t *testing.T) {
 	s := scenario.Scenario{Options: amqplock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Actions: []scenario.Action{{Kind: scenario.Restart}}}}
 	s.Options = amqplock.Table.Edit(s.Options, func(o *amqplock.Options) { o.Order = amqplock.Ascending })
@@ -92,8 +92,8 @@ func TestMinimiseKeepsFixedOptions(t *testing.T) {
 	}
 }
 
-// TestMinimiseEndsEarly: once its time is over nothing is tried any more, and the best that was found until then is
-// the result.
+// TestMinimiseEndsEarly: after its context has ended, Minimise tries nothing more, and returns the smallest scenario
+// found so far.
 func TestMinimiseEndsEarly(t *testing.T) {
 	s := scenario.Scenario{Options: amqplock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Strategy: scenario.Replay}}
 	for range 60 {
@@ -114,14 +114,14 @@ func TestMinimiseEndsEarly(t *testing.T) {
 	}
 }
 
-// TestMinimiseKeepsWhatFollows: actions after the violation are removed only if it then remains.
+// TestMinimiseKeepsWhatFollows: Minimise removes actions after the violation only if the violation then still occurs.
 func TestMinimiseKeepsWhatFollows(t *testing.T) {
 	s := scenario.Scenario{Options: amqplock.DefaultOptions(), Clients: make([]scenario.Client, 1), Schedule: scenario.Schedule{Strategy: scenario.Replay}}
 	for range 20 {
 		s.Schedule.Actions = append(s.Schedule.Actions, scenario.Action{Kind: scenario.Step, Client: 1})
 	}
 	s.Schedule.Actions[4].Kind, s.Schedule.Actions[15].Kind = scenario.CrashBefore, scenario.Restart
-	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) { // seen at the crash, and only if a restart follows
+	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) { // shown at the crash, if a restart follows it
 		actions := s.Schedule.Actions
 		crash := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Kind == scenario.CrashBefore })
 		restart := slices.IndexFunc(actions, func(a scenario.Action) bool { return a.Kind == scenario.Restart })

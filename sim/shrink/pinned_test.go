@@ -15,8 +15,8 @@ import (
 	"github.com/lockproof/lockproof/sim/shrink"
 )
 
-// TestPinned compares minimised random scenarios with a file, for random rules: the actions that are left, and how many
-// scenarios were tried. The first of each block is there whole.
+// TestPinned compares minimised random scenarios with a file, for random conditions of a violation: the actions that
+// are left, and the number of scenarios tried. The first result of each block is there in full.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for seed := range uint64(10) {
@@ -37,7 +37,7 @@ func TestPinned(t *testing.T) {
 			fixed := r.IntN(2) == 0
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			if i%10 == 9 { // time is up
+			if i%10 == 9 { // the context ends during the minimisation
 				rule.over, rule.cancel = 1+r.IntN(40), cancel
 			}
 			least := shrink.Minimise(ctx, first, attempt, func(name string) bool { return !fixed || name != "order" }, []int{20, 200, 1500}[r.IntN(3)])
@@ -55,7 +55,7 @@ func TestPinned(t *testing.T) {
 	f.Compare("testdata/pinned.txt")
 }
 
-// written is a scenario as files have it.
+// written returns a scenario as JSON, as in files.
 func written(t *testing.T, s *scenario.Scenario) []byte {
 	t.Helper()
 	text, err := json.Marshal(s, json.Deterministic(true))
@@ -65,7 +65,7 @@ func written(t *testing.T, s *scenario.Scenario) []byte {
 	return text
 }
 
-// randomScenario is one with everything that can be left out.
+// randomScenario returns a random scenario with parts of every kind that can be removed.
 func randomScenario(r *rand.Rand) scenario.Scenario {
 	s := sim.NewSource(sim.Space{Target: amqplock.References[r.IntN(3)]}, 71).Scenario(r.IntN(500))
 	s.Faults, s.Schedule = nil, scenario.Schedule{Strategy: scenario.Replay}
@@ -76,7 +76,7 @@ func randomScenario(r *rand.Rand) scenario.Scenario {
 		scenario.CrashBefore, scenario.CrashEffect, scenario.Drop, scenario.ChannelError, scenario.Lose, scenario.Pause, scenario.Advance, scenario.Restart,
 		scenario.Detect, scenario.Choose,
 	}
-	if n := len(s.Clients); n > 1 && r.IntN(3) == 0 { // one process for two of them
+	if n := len(s.Clients); n > 1 && r.IntN(3) == 0 { // two clients in one process
 		s.Clients[r.IntN(n-1)].With = uint8(n)
 	}
 	if r.IntN(4) == 0 {
@@ -101,16 +101,16 @@ func randomScenario(r *rand.Rand) scenario.Scenario {
 	return s
 }
 
-// rule is what has to remain: some kinds of actions in an order, a number of clients, and perhaps a part of the
-// workload.
+// rule says when a scenario shows the violation. It must have certain actions in order, a number of clients, and
+// perhaps part of the workload.
 type rule struct {
 	order   []scenario.Action
 	clients int
 	slots   int
 	calls   int
 	option  bool
-	follows int // number of actions after it
-	over    int // the scenario with which time is up, from 1; 0 is none
+	follows int // number of actions that must follow the last of order
+	over    int // number, from 1, of the attempt at which the context ends; 0 means never
 	cancel  func()
 }
 
@@ -127,7 +127,7 @@ func newRule(r *rand.Rand, s *scenario.Scenario) *rule {
 	return out
 }
 
-// shown are the actions up to the last that has to be there.
+// shown returns the actions up to the last one that the rule requires, and whether the scenario satisfies the rule.
 func (k *rule) shown(s *scenario.Scenario) ([]scenario.Action, bool) {
 	calls := 0
 	for _, c := range s.Clients {

@@ -7,14 +7,16 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// schedulesTried is the number of schedules that are tried for a smaller workload.
+// schedulesTried is the largest number of random schedules tried for each smaller workload.
 const schedulesTried = 150
 
-// longWait, in milliseconds, is tried in place of many steps that let only time pass.
+// longWait is a time in milliseconds. reschedule tries to replace many steps in which only time passes by one such
+// wait.
 const longWait = 512
 
-// reschedule leaves a local minimum of removing single parts: it makes the workload smaller, draws other schedules
-// for it, and minimises those that still show the violation. It reports whether the result is smaller.
+// reschedule tries to leave a local minimum, in which no single part can be removed. It makes the workload smaller,
+// draws random schedules for it, and minimises those that still show the violation. It reports whether the result is
+// smaller.
 func (m *minimiser) reschedule() bool {
 	for _, edit := range m.edits() {
 		s := m.best.Clone()
@@ -35,7 +37,7 @@ func (m *minimiser) reschedule() bool {
 	return false
 }
 
-// settle minimises the actions of a candidate, and keeps the result if it is smaller.
+// settle minimises only the actions of a candidate, and keeps the result if it is smaller than the best.
 func (m *minimiser) settle(s scenario.Scenario) bool {
 	sub := minimiser{ctx: m.ctx, attempt: m.attempt, free: m.free, left: m.left}
 	shown := sub.try(s)
@@ -50,7 +52,8 @@ func (m *minimiser) settle(s scenario.Scenario) bool {
 	return true
 }
 
-// edits are ways to make the workload smaller; the first leaves it unchanged.
+// edits returns functions that each make the workload smaller in one way; the first one leaves it unchanged. Each
+// returns false if it does not apply.
 func (m *minimiser) edits() []func(*scenario.Scenario) bool {
 	edits := []func(*scenario.Scenario) bool{func(*scenario.Scenario) bool { return true }}
 	add := func(edit func(*scenario.Scenario) bool) { edits = append(edits, edit) }
@@ -74,8 +77,8 @@ func (m *minimiser) edits() []func(*scenario.Scenario) bool {
 	return edits
 }
 
-// redraw draws other actions for a scenario: its faults in their order, at random places among steps of random
-// clients. A run skips actions that are not possible when their turn comes.
+// redraw returns a random schedule for a scenario: its faults in their order, at random places among steps of random
+// clients. An execution skips actions that are not possible when their turn comes.
 func redraw(s *scenario.Scenario, random *rand.Rand) []scenario.Action {
 	var faults, out []scenario.Action
 	for _, a := range s.Schedule.Actions {

@@ -6,15 +6,15 @@ import (
 	"github.com/lockproof/lockproof/model/sql/leases"
 )
 
-// Client is one client's state machine for a real server instead of the simulated store. It does not know the lock's other
-// clients. Its tokens are less than [ClientTokens], and other clients may use the same ones.
+// Client is the state machine of one client, for use with a real server instead of the simulated one. It does not know
+// the lock's other clients. Its tokens are less than [ClientTokens]; other clients may use the same ones.
 type Client struct {
 	leases.Protocol
 	machine leases.Machine
 	at      leases.Place
 }
 
-// ClientTokens is the bound of a [Client]'s tokens: all of them are less.
+// ClientTokens is an exclusive upper bound of the tokens that a [Client] uses.
 const ClientTokens = 2 * leases.Generations
 
 // NewClient returns a client of a lock of target t in dialect d, with the given number of slots and default options.
@@ -37,22 +37,22 @@ func (c *Client) Rows() (all []sql.Command) {
 	return all
 }
 
-// Lease is the length of the client's leases, in milliseconds of the model.
+// Lease returns the length of the client's leases, in milliseconds of simulated time.
 func (c *Client) Lease() int { return c.Options.Lease }
 
-// Start begins an operation.
+// Start invokes an operation.
 func (c *Client) Start(op lock.Op) {
 	c.Protocol.Start(&c.machine, c.at, op, 0, func(uint8) bool { return false })
 }
 
-// Pass lets the client's clock advance by ms milliseconds of the model.
+// Pass lets the client's clock advance by ms milliseconds of simulated time.
 func (c *Client) Pass(ms int64) { c.machine.Pass(ms, c.Belief()) }
 
-// Next is the command that the client sends now.
+// Next returns the command that the client sends now.
 func (c *Client) Next() sql.Command { return c.Protocol.Next(&c.machine, c.at) }
 
 // Apply gives the client the reply to its command.
 func (c *Client) Apply(r sql.Reply) { c.Take(&c.machine, c.at, r) }
 
-// Result returns the result of the operation, and whether it is over.
+// Result returns the result of the client's operation, and whether the operation has ended.
 func (c *Client) Result() (lock.Result, bool) { return c.machine.Result, c.machine.Over() }

@@ -12,7 +12,8 @@ import (
 	"github.com/lockproof/lockproof/sim/sql/rowstore"
 )
 
-// cluster joins the clients' state machines with one row store. A session is a connection; a lease outlives it.
+// cluster joins the clients' state machines with one simulated database server (row store). A session is a connection;
+// a lease outlives it.
 type cluster struct {
 	sim.Plain
 	leases.Protocol
@@ -20,9 +21,9 @@ type cluster struct {
 	store    rowstore.Store
 	scenario *scenario.Scenario
 	clients  []user
-	waits    []int64                 // by session: milliseconds that its statement may still wait; 0 is no limit, or no wait
-	permits  [lock.MaxLocks][]permit // master form: the virtual slot of each lease
-	seen     int                     // store.Published when access or End last read it
+	waits    []int64                 // by session: milliseconds that it may still wait; 0 is no limit, or no wait
+	permits  [lock.MaxLocks][]permit // master form: the slot number of each lease
+	seen     int                     // value of store.Published at the last call of access or End
 	last     sql.Sent
 	kept     kept
 }
@@ -36,8 +37,8 @@ type kept struct {
 	seen    int
 }
 
-// user is one client: its state machine, its session (on), the command that it sent last, and the reply to that command.
-// waiting: the reply is still to come.
+// user is one client: its state machine, its session (on), its last command, and the reply to this command. waiting
+// says that the command waits in the server, without a reply yet.
 type user struct {
 	leases.Machine
 	on      backend.Session
@@ -46,7 +47,7 @@ type user struct {
 	waiting bool
 }
 
-// permit is a lease of the master form: its token and its virtual slot.
+// permit is a lease in the master form: its token, and the slot number that the simulation has given it.
 type permit struct{ token, slot uint8 }
 
 var (
@@ -56,7 +57,7 @@ var (
 	_ sim.Keeping   = (*cluster)(nil)
 )
 
-// Reset implements [sim.Cluster].
+// Reset implements [sim.Cluster]: it begins a scenario with empty servers and idle clients.
 func (k *cluster) Reset(_ *lock.Target, s *scenario.Scenario, o lock.Options, _ func(backend.Session) uint8) {
 	k.Options = leases.Tables[k.dialect].Of(o)
 	k.scenario = s
@@ -65,7 +66,7 @@ func (k *cluster) Reset(_ *lock.Target, s *scenario.Scenario, o lock.Options, _ 
 	k.waits, k.permits, k.seen = k.waits[:0], [lock.MaxLocks][]permit{}, 0
 }
 
-// SetUp implements [sim.Cluster]: it inserts the rows that the form of the leases needs.
+// SetUp implements [sim.Cluster]: it inserts the rows that the lock needs before its first use.
 func (k *cluster) SetUp(said func(backend.Exchange)) {
 	for l := range k.scenario.Locks {
 		if k.Form == leases.Master {
@@ -91,21 +92,21 @@ func (k *cluster) lockOf(c uint8) uint8 { return uint8(k.scenario.Clients[c-1].L
 
 func (k *cluster) machine(c uint8) *leases.Machine { return &k.clients[c-1].Machine }
 
-// Start implements [sim.Cluster].
+// Start implements [sim.Cluster]: it begins an operation on client c's machine.
 func (k *cluster) Start(c uint8, op lock.Op, arg uint8) {
 	k.Protocol.Start(k.machine(c), k.place(c), op, arg, k.store.Uses)
 }
 
-// place describes the lock of client c to its state machine.
+// place describes client c's lock to the client's state machine.
 func (k *cluster) place(c uint8) leases.Place {
 	l := k.lockOf(c)
 	return leases.Place{Client: c, Lock: l, Slots: k.scenario.Locks[l].Slots}
 }
 
-// Op implements [sim.Cluster].
+// Op implements [sim.Cluster]: it returns client c's current or last operation.
 func (k *cluster) Op(c uint8) lock.Op { return k.machine(c).Op }
 
-// Result implements [sim.Cluster].
+// Result implements [sim.Cluster]: it returns the result of client c's operation, and whether the operation has ended.
 func (k *cluster) Result(c uint8) (lock.Result, bool) {
 	m := k.machine(c)
 	r := m.Result
@@ -115,7 +116,7 @@ func (k *cluster) Result(c uint8) (lock.Result, bool) {
 	return r, m.Over()
 }
 
-// Held implements [sim.Cluster].
+// Held implements [sim.Cluster]: it returns the slot that client c believes it holds; 0 means none.
 func (k *cluster) Held(c uint8) uint8 {
 	if m := k.machine(c); m.Held && (m.Op != lock.Release || m.Phase == leases.Idle) {
 		return k.slot(c)
@@ -123,8 +124,8 @@ func (k *cluster) Held(c uint8) uint8 {
 	return 0
 }
 
-// slot is the slot of a client's lease. In the master form, a lease that expired and was then extended may have another
-// slot than before.
+// slot returns the slot of client c's lease. In the master form, a lease that had ended and was then extended may have
+// another slot than before.
 func (k *cluster) slot(c uint8) uint8 {
 	m := k.machine(c)
 	for _, p := range k.permits[k.lockOf(c)] {
@@ -141,10 +142,10 @@ func (k *cluster) slot(c uint8) uint8 {
 	return 1 // all slots are held, so slot 1 is another client's
 }
 
-// Linked implements [sim.Cluster].
+// Linked implements [sim.Cluster]: it reports whether client c believes that it has a session.
 func (k *cluster) Linked(c uint8) bool { return k.machine(c).Linked }
 
-// Links implements [sim.Cluster].
+// Links implements [sim.Cluster]: it returns the set of links on which client c can take a step.
 func (k *cluster) Links(c uint8) uint8 {
 	if u := &k.clients[c-1]; u.waiting && u.on != 0 && k.store.Alive(uint8(u.on)) && k.store.Waits(uint8(u.on)) {
 		return 0
@@ -152,13 +153,13 @@ func (k *cluster) Links(c uint8) uint8 {
 	return 1
 }
 
-// Answered implements [sim.Cluster].
+// Answered implements [sim.Cluster]: it reports whether the reply to client c's waiting command is ready.
 func (k *cluster) Answered(c uint8) bool { return k.clients[c-1].waiting }
 
-// Opens implements [sim.Cluster].
+// Opens implements [sim.Cluster]: it reports whether client c's next command opens a session.
 func (k *cluster) Opens(c uint8) bool { return k.machine(c).Phase == leases.Opening }
 
-// Deliver implements [sim.Cluster].
+// Deliver implements [sim.Cluster]: it sends the next command of client c's operation on a session.
 func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	u := &k.clients[c-1]
 	u.on, u.sent = on, k.Next(&u.Machine, k.place(c))
@@ -184,8 +185,8 @@ var results = [sql.Codes]backend.Result{
 	sql.Deadlock: backend.Failed, sql.Conflict: backend.Failed, sql.InFailed: backend.Wrong, sql.OutOfRange: backend.Refused, sql.Gone: backend.Ended,
 }
 
-// access sets the exchange's effect on leases. A commit's effect includes rows of other clients' transactions that it let
-// continue and commit.
+// access stores in x how the command changed leases. The change includes those by other clients' transactions that this
+// commit allowed to continue and commit.
 func (k *cluster) access(c uint8, x *backend.Exchange) {
 	published := k.store.Published != k.seen || k.machine(c).Phase == leases.Extending && k.clients[c-1].reply.Count > 0
 	k.seen = k.store.Published
@@ -200,7 +201,7 @@ func (k *cluster) access(c uint8, x *backend.Exchange) {
 		if x.Result == backend.Blocked || x.Result == backend.Done {
 			return
 		}
-		x.Result = backend.Done // the command failed, but other clients' transactions went on and committed
+		x.Result = backend.Done // the command failed, but it let other clients' transactions commit
 	case k.clients[c-1].sent.Verb == sql.Select || k.clients[c-1].sent.Verb == sql.Count:
 		x.Access = backend.Read
 	case k.clients[c-1].sent.Verb == sql.Commit:
@@ -208,7 +209,7 @@ func (k *cluster) access(c uint8, x *backend.Exchange) {
 	}
 }
 
-// keyOf packs the table, lock and number of a command's row into one number. It is 0 for a command without a row.
+// keyOf encodes the table, lock and number of a command's row in one number; 0 if the command has no row.
 func keyOf(c *sql.Command) uint16 {
 	if c.Verb <= sql.Rollback {
 		return 0
@@ -224,7 +225,7 @@ func (k *cluster) limitWait(on backend.Session) {
 	k.waits[on-1] = int64(k.LockWait)
 }
 
-// Reply implements [sim.Cluster].
+// Reply implements [sim.Cluster]: it gives client c the reply to its last command.
 func (k *cluster) Reply(c uint8) {
 	u := &k.clients[c-1]
 	if u.waiting {
@@ -244,7 +245,7 @@ func (k *cluster) Reply(c uint8) {
 	}
 }
 
-// Renewed implements [sim.Renewing].
+// Renewed implements [sim.Renewing]: it reports whether the last command was an update that has extended a lease.
 func (k *cluster) Renewed(uint8) bool {
 	return k.last.Command.Set == sql.Renew && k.last.Command.Verb == sql.Update && k.last.Reply.Count > 0
 }
@@ -252,17 +253,17 @@ func (k *cluster) Renewed(uint8) bool {
 // Hindered implements [sim.Hindering]: the last reply was a lock timeout, MariaDB's error 1205 or PostgreSQL's 55P03.
 func (k *cluster) Hindered(uint8) bool { return k.last.Reply.Code == sql.LockTimeout }
 
-// Lose implements [sim.Cluster].
+// Lose implements [sim.Cluster]: client c loses the reply to its last command, and sees its session as broken.
 func (k *cluster) Lose(c uint8) {
 	u := &k.clients[c-1]
 	u.waiting = false
 	k.Protocol.Lose(&u.Machine)
 }
 
-// Act implements [sim.Cluster]. It does nothing: these clients have no actions other than their operations.
+// Act implements [sim.Cluster]. It is never called, since clients have no activities besides their operations.
 func (k *cluster) Act(uint8, uint8, backend.Session) backend.Exchange { return backend.Exchange{} }
 
-// Connect implements [sim.Cluster].
+// Connect implements [sim.Cluster]: it opens a session and returns its number.
 func (k *cluster) Connect() backend.Session { return backend.Session(k.store.Open(k.Level())) }
 
 // End implements [sim.Cluster]. A waiting statement keeps waiting and takes effect: the server notices the end of the
@@ -278,7 +279,7 @@ func (k *cluster) End(on backend.Session) {
 	k.sync()
 }
 
-// Restart implements [sim.Cluster].
+// Restart implements [sim.Cluster]: it stops the servers and starts them again.
 func (k *cluster) Restart() {
 	k.store.Restart()
 	clear(k.waits)
@@ -287,7 +288,7 @@ func (k *cluster) Restart() {
 	}
 }
 
-// Advance implements [sim.Cluster].
+// Advance implements [sim.Cluster]: it lets the servers' time pass, and reports whether anything changed.
 func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
 	for passed < ms && !changed {
 		passed++
@@ -324,8 +325,8 @@ func (k *cluster) tick() (changed bool) {
 // Expired implements [sim.Cluster]. It adds nothing to buf: sessions do not expire.
 func (k *cluster) Expired(buf []backend.Session) []backend.Session { return buf }
 
-// NextTimer implements [sim.Cluster]. Its timers include the ends of uncommitted leases, and the end of the belief that a
-// client will have once its transaction has committed.
+// NextTimer implements [sim.Cluster]. Its timers include the ends of leases in uncommitted transactions, and the end of
+// the belief that a client will have after its transaction has committed.
 func (k *cluster) NextTimer() (next int64, due bool) {
 	sooner := func(in int64) {
 		if in > 0 && (!due || in < next) {
@@ -351,16 +352,17 @@ func (k *cluster) NextTimer() (next int64, due bool) {
 	return next, due
 }
 
-// Phase names what client c is about to do.
+// Phase names the current activity of client c's machine.
 func (k *cluster) Phase(c uint8) string { return k.machine(c).Phase.String() }
 
-// DescribeAnswer implements [sim.Answering]: it abbreviates the command, which an earlier step shows in full.
+// DescribeAnswer implements [sim.Answering]: it shortens the command in a trace, since an earlier step shows it in
+// full.
 func (k *cluster) DescribeAnswer(step *scenario.TraceStep) {
 	k.Describe(step)
 	step.Command = fmt.Sprintf("(the %v that waited)", k.last.Command.Verb)
 }
 
-// Describe implements [sim.Cluster].
+// Describe implements [sim.Cluster]: it adds the last command and its reply to a step of a trace.
 func (k *cluster) Describe(step *scenario.TraceStep) {
 	c, r := &k.last.Command, &k.last.Reply
 	step.Command, step.Reply, step.Payload = c.Text(k.dialect, int(c.Lock)), r.Code.String(), k.last

@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/sim/question"
 )
 
-// ask registers the open questions about locks in rows of a database. In the questions about the master form, most clients
-// only acquire: with more operations there are close to a million states.
+// ask registers the open questions about locks in rows of a database. In the questions about the master form, most
+// clients only acquire: with more operations there are close to a million states.
 func ask(d sql.Dialect, title string) {
 	acquire := []scenario.Operation{question.Do(lock.Acquire)}
 	use := []scenario.Operation{question.Do(lock.Acquire), question.Do(lock.Refresh), question.Do(lock.Release)}
@@ -46,8 +46,8 @@ func ask(d sql.Dialect, title string) {
 	})
 }
 
-// questionsOf returns the questions that are asked of server d in its own way. on makes a row for a lock with some calls and
-// options.
+// questionsOf returns the questions that are specific to the server of dialect d. on makes a row for a lock with the
+// given operations and options.
 func questionsOf(d sql.Dialect, on func(setting, target string, calls []scenario.Operation, options ...string) question.Row) []question.Question {
 	acquire := []scenario.Operation{question.Do(lock.Acquire)}
 	refreshed := append(acquire, question.Do(lock.Refresh))

@@ -34,7 +34,8 @@ func backends(t *testing.T) (all []*lock.Backend) {
 	return all
 }
 
-// found is what executions of a target violate, up to one of a property, if that is given.
+// found returns the properties that random executions of a target violate. It stops early once a property in until is
+// violated.
 func found(target *lock.Target, executions int, until property.Set) (all property.Set) {
 	var r sim.Runner
 	source := sim.NewSource(sim.Space{Target: target}, 1)
@@ -48,8 +49,8 @@ func found(target *lock.Target, executions int, until property.Set) (all propert
 	return all
 }
 
-// The references break nothing, and each mutant breaks its property. Among them are the faults of published libraries,
-// FACTS H2, H3, H4, H5, H6, H7, H8.
+// TestSampled: in random executions the reference locks violate nothing, and each mutant violates its property. Some
+// mutants have the faults of published libraries, FACTS H2, H3, H4, H5, H6, H7, H8.
 func TestSampled(t *testing.T) {
 	for _, b := range backends(t) {
 		for _, target := range b.References {
@@ -69,8 +70,8 @@ func TestSampled(t *testing.T) {
 	}
 }
 
-// Leases counted under the master row respect limits that callers state. limits-differ therefore fails because of the
-// slots' numbers.
+// TestLimitsDiffer: if leases are counted under the lock on the master row, each client's stated limit is respected.
+// The mutant limits-differ fails only because its slots have numbers.
 func TestLimitsDiffer(t *testing.T) {
 	for _, b := range backends(t) {
 		target := *b.References[0]
@@ -81,7 +82,7 @@ func TestLimitsDiffer(t *testing.T) {
 	}
 }
 
-// with is a target with options beside its own.
+// with returns the target with further options fixed.
 func with(t *testing.T, b *lock.Backend, target *lock.Target, options map[string]string) *lock.Target {
 	t.Helper()
 	other := *target
@@ -98,7 +99,7 @@ func with(t *testing.T, b *lock.Backend, target *lock.Target, options map[string
 	return &other
 }
 
-// Nothing is said about PostgreSQL's SERIALIZABLE, which is not modelled.
+// TestSerializable: the option isolation=serializable is refused for PostgreSQL, since it is not modelled.
 func TestSerializable(t *testing.T) {
 	for _, b := range backends(t) {
 		_, err := b.Defaults.With("isolation", "serializable")
@@ -108,8 +109,8 @@ func TestSerializable(t *testing.T) {
 	}
 }
 
-// An acquire may give up once its permitted attempts all found the row locked. Here the owner of the row lock is
-// dead, and the server has not noticed.
+// TestLockWait: an acquire may fail if all its attempts found the row locked. Here the owner of the row lock has
+// crashed, and the server has not detected it.
 func TestLockWait(t *testing.T) {
 	for _, b := range backends(t) {
 		target, acquire := b.References[1], []scenario.Operation{{Op: lock.Acquire}}
@@ -127,8 +128,9 @@ func TestLockWait(t *testing.T) {
 	}
 }
 
-// Rows that acquire adds and a release deletes are safe if each missing row is added before the transaction. Adding
-// rows within it is safe if no client locks gaps: on MariaDB at READ COMMITTED, and on PostgreSQL.
+// TestRows: rows that an acquire adds and a release deletes are safe if each missing row is added before the
+// transaction. Adding rows within the transaction is safe if no client locks gaps: on MariaDB at READ COMMITTED, and on
+// PostgreSQL.
 func TestRows(t *testing.T) {
 	for _, b := range backends(t) {
 		levels := map[string][]string{"each": {"read-committed"}, "within": {"read-committed"}}
@@ -146,9 +148,9 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// A refresh that revives an ended lease is right in the slot form, where clients end their beliefs by their own
-// clocks. A refresh that had to wait finds its row taken by another client or free. It is wrong in the master form:
-// see refresh-by-token.
+// TestRefreshes: in the slot form, a refresh may revive a lease that has ended, since clients stop believing by their
+// own clocks. If the refresh had to wait, its row is then free or another client's. In the master form this is wrong:
+// see the mutant refresh-by-token.
 func TestRefreshes(t *testing.T) {
 	for _, b := range backends(t) {
 		target := b.References[1]
@@ -158,8 +160,8 @@ func TestRefreshes(t *testing.T) {
 	}
 }
 
-// pins are the numbers of states for two clients that acquire and release, one of which refreshes, with one fault of
-// a kind.
+// pins has the numbers of states for two clients that acquire and release, one of which also refreshes, with one fault
+// of one kind.
 var pins = map[string]int{
 	"mariadb-slots, 1 crash": 10386, "mariadb-slots, 1 dropped connection": 11279, "mariadb-slots, 1 lost reply": 6849, "mariadb-slots, 1 broker restart": 4018,
 	"mariadb-master, 1 crash": 1081269, "mariadb-master, 1 dropped connection": 1482725, "mariadb-master, 1 lost reply": 1177663, "mariadb-master, 1 broker restart": 292809,
@@ -167,7 +169,7 @@ var pins = map[string]int{
 	"postgres-slots, 1 crash": 9926, "postgres-slots, 1 dropped connection": 10763, "postgres-slots, 1 lost reply": 6696, "postgres-slots, 1 broker restart": 3918,
 }
 
-// explored is a whole search that finds nothing.
+// explored searches all executions, and reports any violation as an error.
 func explored(t *testing.T, bounds sim.Bounds) *search.Result {
 	t.Helper()
 	res := search.Run(t.Context(), bounds, search.Options{Workers: 1, Reductions: search.AllReductions})
@@ -177,13 +179,13 @@ func explored(t *testing.T, bounds sim.Bounds) *search.Result {
 	return res
 }
 
-// With a row for each slot every execution within the bounds has a witness of linearizability, whatever was dropped,
-// lost or died while its command waited: nothing is undecided.
+// TestExploredWitness: in the slot form, the monitor has a linearization of every execution within bounds, whatever
+// fault happens.
 func TestExploredWitness(t *testing.T) {
 	for _, b := range backends(t) {
 		for _, target := range b.References {
 			if target.Traits.Has(lock.Permits) {
-				continue // which has a thousand times the states
+				continue // this form has a thousand times as many states
 			}
 			for _, fault := range []sim.FaultBounds{{Crashes: 1, Late: true}, {Drops: 1}, {Lost: 1}, {Restarts: 1}} {
 				calls := scenario.Client{Ops: []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Refresh}, {Op: lock.Release}}}
@@ -199,8 +201,8 @@ func TestExploredWitness(t *testing.T) {
 	}
 }
 
-// Every execution of the references within bounds is visited: two clients, one of which refreshes, and one fault of
-// each kind.
+// TestExplored searches all executions of the reference locks within bounds: two clients, one of which refreshes, and
+// one fault of each kind. The numbers of states are compared with fixed numbers.
 func TestExplored(t *testing.T) {
 	const a, f, r = lock.Acquire, lock.Refresh, lock.Release
 	faults := []sim.FaultBounds{{Crashes: 1, Late: true}, {Drops: 1}, {Lost: 1}, {Restarts: 1}}
@@ -225,8 +227,8 @@ func TestExplored(t *testing.T) {
 	}
 }
 
-// TestAsManyAsMay: leases of the master form have no numbers. Two clients that hold two of two places do not exclude each other
-// when the belief of one outlives its lease; a third is one too many.
+// TestAsManyAsMay: leases of the master form have no slot numbers. Two clients may hold a lock of two places, even if
+// one believes longer than its lease lasts. A third client violates mutual exclusion.
 func TestAsManyAsMay(t *testing.T) {
 	options := map[string]string{"deadline": "never", "lease": "14", "retries": "0"}
 	for _, b := range backends(t) {
@@ -255,7 +257,7 @@ func TestAsManyAsMay(t *testing.T) {
 	}
 }
 
-// An answer to several questions stands with the first of them only.
+// TestSaidOnce: no two answers to questions have a sentence in common.
 func TestSaidOnce(t *testing.T) {
 	for _, b := range backends(t) {
 		_, set, err := question.Of(b.Name)
@@ -274,19 +276,20 @@ func TestSaidOnce(t *testing.T) {
 	}
 }
 
-// TestNumberOfPermit: a lease of the master form has a number that no client sees. With two places two clients never
-// exclude each other. In each case one client's lease has ended, and the other client has its number. Then the first one's
-// refresh extends its lease, or says so without extending it, or its release fails.
+// TestNumberOfPermit: the simulation gives a number to each lease of the master form, which no client sees. In each
+// case one client's lease has ended, and the other client has got its number. Then the first client's refresh extends
+// its lease, or claims to without doing so, or its release fails. With two places, the two clients never violate mutual
+// exclusion.
 func TestNumberOfPermit(t *testing.T) {
 	const a, f, r = lock.Acquire, lock.Refresh, lock.Release
 	step := func(client uint8, n int) []scenario.Action {
 		return slices.Repeat([]scenario.Action{{Kind: scenario.Step, Client: client}}, n)
 	}
 	for _, c := range []struct {
-		on      string // the only server; PostgreSQL aborts a transaction by a timeout
+		on      string // the only server, "" for both; PostgreSQL aborts a transaction by a timeout
 		options map[string]string
 		then    lock.Op
-		held    int // how often a client is told that it holds the lock
+		held    int // number of times that a client is told that it holds the lock
 		actions [][]scenario.Action
 	}{
 		{"", map[string]string{"refreshes": "owned", "locking": "nowait", "lease": "5", "retries": "0"}, f, 3,
@@ -318,8 +321,8 @@ func TestNumberOfPermit(t *testing.T) {
 	}
 }
 
-// TestRefreshInVain: a refresh whose error is ignored says held and has extended nothing, whether its lease lives still at the
-// reply or has ended while the refresh waited for its row.
+// TestRefreshInVain: a refresh that ignores the server's error says that the client holds the lock, although it has
+// extended nothing. The lease may still last at the reply, or may have ended while the refresh waited for its row.
 func TestRefreshInVain(t *testing.T) {
 	step := func(client uint8, n int) []scenario.Action {
 		return slices.Repeat([]scenario.Action{{Kind: scenario.Step, Client: client}}, n)

@@ -34,7 +34,7 @@ var skips = map[string]string{
 	"crash-frees":       "nothing notices a crash: the lease ends by itself",
 }
 
-// draw draws random options with which the reference locks must be right.
+// draw draws options for a scenario. The reference locks must be right with any of them.
 func draw(d sql.Dialect, draws sim.Draws) lock.Options {
 	o := leases.Tables[d].Of(leases.Tables[d].Defaults())
 	o.Lease = []int{30, 40, 60, 100}[draws.Bits(2)]

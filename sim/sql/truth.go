@@ -14,11 +14,11 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// forever stands for the end of a lease that an open transaction is extending. The new end is not known before the
-// transaction ends, and until then no other client takes the lease's row.
+// forever stands for the end of a lease that an open transaction is extending. Until the transaction ends, the new end
+// is unknown, and no other client can take the lease's row.
 const forever = math.MaxInt64
 
-// living calls f with the slot, the token and the end (until) of each lease of lock l that has not expired.
+// living calls f with the slot, the token and the end (until) of each lease of lock l that has not ended.
 func (k *cluster) living(l uint8, f func(slot, token uint8, until int64)) {
 	k.store.Held(k.Table(), l+1, func(num, token uint8, until int64, extended bool) {
 		if extended {
@@ -39,7 +39,8 @@ func (k *cluster) living(l uint8, f func(slot, token uint8, until int64)) {
 	})
 }
 
-// sync updates the virtual slots of the master form: each new lease gets a slot, and an expired lease loses its slot.
+// sync updates the slot numbers of leases in the master form: each new lease gets one, and a lease that has ended loses
+// it.
 func (k *cluster) sync() {
 	if k.Form != leases.Master {
 		return
@@ -60,9 +61,9 @@ func (k *cluster) sync() {
 	}
 }
 
-// lowest chooses the slot for a lease of client c on lock l that has no slot yet. It is the slot that the client believes
-// to hold, if no other lease has that slot; otherwise [monitor.PermitNumber] chooses. A client keeps its slot while its
-// release is under way: if the release fails, the client holds the lock again.
+// lowest returns the slot number for a lease of client c on lock l that has none. It is the slot that the client
+// believes it holds, if no other lease has it; otherwise [monitor.PermitNumber] chooses. A client keeps its slot during
+// its release: if the release fails, the client holds the lock again.
 func (k *cluster) lowest(l, c uint8) uint8 {
 	var taken, believed uint16
 	for _, p := range k.permits[l] {
@@ -80,11 +81,11 @@ func (k *cluster) lowest(l, c uint8) uint8 {
 	return monitor.PermitNumber(taken, believed, int(k.scenario.Locks[l].Slots))
 }
 
-// Truth implements [sim.Cluster].
+// Truth implements [sim.Cluster]: it stores the servers' state of lock l in t.
 func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	most := k.scenario.Locks[l].Slots
 	*t = monitor.Truth{Exists: 1<<(most+1) - 2, Limit: most}
-	if k.Form == leases.Slots { // in the master form, the lock on the master row hides uncommitted leases from other clients
+	if k.Form == leases.Slots { // in the master form, the master row's lock hides uncommitted leases from others
 		k.store.Claimed(k.Table(), l+1, func(num uint8, until int64) {
 			if until >= k.store.Now && num <= monitor.Slots {
 				t.Pending |= 1 << num
@@ -111,7 +112,7 @@ func (k *cluster) Owns(on backend.Session) bool {
 // Leftover implements [sim.Cluster]. It finds nothing: every lease expires.
 func (k *cluster) Leftover(func(l, s uint8) bool) string { return "" }
 
-// Resources implements [sim.Cluster].
+// Resources implements [sim.Cluster]: it returns the servers' resources.
 func (k *cluster) Resources() (all []sim.Resource) {
 	for l := range k.scenario.Locks {
 		k.store.Rows(k.Table(), uint8(l+1), func(num, token uint8, until int64) {
@@ -125,14 +126,14 @@ func (k *cluster) Resources() (all []sim.Resource) {
 	return all
 }
 
-// Clear implements [sim.Cluster].
+// Clear implements [sim.Cluster]: it resets clients and servers before a state is read.
 func (k *cluster) Clear() {
 	clear(k.clients)
 	k.store.Clear()
 	k.waits, k.permits, k.seen = k.waits[:0], [lock.MaxLocks][]permit{}, k.store.Published
 }
 
-// Keep implements [sim.Keeping].
+// Keep implements [sim.Keeping]: it saves a copy of the servers and clients in memory.
 func (k *cluster) Keep() {
 	k.kept.store.CopyFrom(&k.store)
 	k.kept.clients = append(k.kept.clients[:0], k.clients...)
@@ -141,7 +142,7 @@ func (k *cluster) Keep() {
 	k.kept.seen = k.seen
 }
 
-// Return implements [sim.Keeping].
+// Return implements [sim.Keeping]: it restores the copy that Keep saved last.
 func (k *cluster) Return() {
 	k.store.CopyFrom(&k.kept.store)
 	k.clients = append(k.clients[:0], k.kept.clients...)
@@ -156,7 +157,7 @@ func copyPermits(to, from *[lock.MaxLocks][]permit) {
 	}
 }
 
-// CodeShared implements [sim.Cluster].
+// CodeShared implements [sim.Cluster]: it writes or reads the servers' state that belongs to no session.
 func (k *cluster) CodeShared(c *codec.Coder) {
 	k.store.CodeShared(c)
 	for l := range k.scenario.Locks {
@@ -179,10 +180,11 @@ func (k *cluster) CodeShared(c *codec.Coder) {
 	}
 }
 
-// Left implements [sim.Cluster]: sessions with a waiting statement but without a client.
+// Left implements [sim.Cluster]: it returns the number of sessions with a waiting statement whose client has gone.
 func (k *cluster) Left() int { return len(k.store.Left()) }
 
-// CodeClient implements [sim.Cluster]. Clients have different tokens, so the part of client n contains its number.
+// CodeClient implements [sim.Cluster]: it writes or reads client n's machine. It includes the number n, since each
+// client has tokens of its own.
 func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
 	u := &k.clients[n-1]
 	name := n
@@ -190,12 +192,12 @@ func (k *cluster) CodeClient(c *codec.Coder, n uint8) {
 	k.Code(c, &u.Machine)
 	codec.Bool(c, &u.waiting)
 	if c.Reading() {
-		u.on = backend.Session(n) // when a state is read, the session of client n has number n
+		u.on = backend.Session(n) // when a state is read, session n belongs to client n
 		u.sent = k.Want(&u.Machine, k.place(n))
 	}
 }
 
-// CodeSession implements [sim.Cluster].
+// CodeSession implements [sim.Cluster]: it writes or reads a session and its resources.
 func (k *cluster) CodeSession(c *codec.Coder, on backend.Session) {
 	for int(on) > len(k.waits) {
 		k.waits = append(k.waits, 0)
@@ -204,10 +206,10 @@ func (k *cluster) CodeSession(c *codec.Coder, on backend.Session) {
 	k.store.CodeSession(c, uint8(on))
 }
 
-// CodeOwned implements [sim.Cluster].
+// CodeOwned implements [sim.Cluster]: it writes what other clients can see of a session.
 func (k *cluster) CodeOwned(c *codec.Coder, on backend.Session) { k.CodeSession(c, on) }
 
-// Normalise implements [sim.Cluster].
+// Normalise implements [sim.Cluster]: it clears what can no longer make a difference in client c's machine.
 func (k *cluster) Normalise(c uint8, dead, busy bool, _ backend.Session) {
 	u := &k.clients[c-1]
 	switch {

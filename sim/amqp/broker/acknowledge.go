@@ -8,30 +8,30 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// delivered is a message that was delivered to a channel, and not acknowledged yet.
+// delivered is a message that was delivered to a channel and is not acknowledged yet.
 type delivered struct {
 	message
 	tag   uint64
 	since int64      // time of the delivery
-	taker uint64     // the consumer's number plus 1, or byGet
-	queue amqp.Queue // 0 once the queue is deleted
-	how   settlement // what its transaction will do with the message
+	taker uint64     // number of the consumer plus 1, or byGet
+	queue amqp.Queue // 0 if the queue was deleted
+	how   settlement // what the commit of its transaction will do with the message
 }
 
-// Takers other than consumers.
+// These are takers that are not consumers.
 const (
-	byGet  = 0              // basic.get
-	nobody = math.MaxUint64 // the taker has ended
+	byGet  = 0              // the message was fetched by basic.get
+	nobody = math.MaxUint64 // the consumer has ended
 )
 
-// settlement is what happens to a delivered message.
+// settlement says what a client or the broker does with a delivered message.
 type settlement uint8
 
 const (
 	acked settlement = iota
 	rejected
 	requeued
-	abandoned // requeued by the end of the channel
+	abandoned // requeued since the channel ended
 )
 
 func settling(cmd *amqp.Command) settlement {
@@ -44,8 +44,9 @@ func settling(cmd *amqp.Command) settlement {
 	return rejected
 }
 
-// acknowledge handles basic.ack and basic.nack, which have no reply: an unknown tag closes the channel with 406, and
-// the next command gets this reply. In a transaction the messages are settled at the commit.
+// acknowledge handles basic.ack and basic.nack, which have no reply. An unknown delivery tag closes the channel with
+// 406; the client gets this code as the reply to its next command. In a transaction the messages are settled at the
+// commit.
 func (b *Broker) acknowledge(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	from, to := ch.tagged(cmd.Number, cmd.Flags.Has(amqp.Multiple))
 	if from < 0 {
@@ -62,8 +63,8 @@ func (b *Broker) acknowledge(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	return amqp.Reply{}
 }
 
-// tagged is the range of unacknowledged messages for a tag: one message; or, with multiple, all up to it, and for tag
-// 0 all messages. It is negative if there is no such tag.
+// tagged returns the range of unacknowledged messages that a delivery tag names: one message or, with multiple, all
+// messages up to the tag. Tag 0 with multiple names all messages. from is negative if the tag is unknown.
 func (ch *channel) tagged(tag uint64, multiple bool) (from, to int) {
 	if tag == 0 && multiple {
 		return 0, len(ch.unacked)
@@ -78,9 +79,9 @@ func (ch *channel) tagged(tag uint64, multiple bool) (from, to int) {
 	return i, i + 1
 }
 
-// settle settles messages. RabbitMQ tells each queue about one taker after the other: first each message that
-// basic.get took, then consumer by consumer. A message that one taker returns may be taken again before the next
-// taker's turn.
+// settle settles messages: it acknowledges, rejects or requeues them. Like RabbitMQ, it tells each queue about one
+// taker after the other: first about each message that basic.get took, then about each consumer's messages. A message
+// that one taker returns may thus be delivered again before the next taker's turn.
 func (b *Broker) settle(on at, messages []delivered, how settlement) {
 	slices.SortStableFunc(messages, func(x, y delivered) int {
 		return cmp.Or(cmp.Compare(x.queue, y.queue), cmp.Compare(x.taker, y.taker))
@@ -99,7 +100,8 @@ func (d *delivered) goesWith(o *delivered) bool {
 	return d.queue == o.queue && d.taker == o.taker && d.taker != byGet
 }
 
-// settleAtOnce settles messages of one queue, and then delivers messages that have become ready or deliverable.
+// settleAtOnce settles messages of one queue. Then it delivers messages that are ready and that a consumer can take
+// now.
 func (b *Broker) settleAtOnce(on at, messages []delivered, how settlement) {
 	id := messages[0].queue
 	if id == 0 {
@@ -111,7 +113,7 @@ func (b *Broker) settleAtOnce(on at, messages []delivered, how settlement) {
 		return
 	}
 	ready := how == requeued || how == abandoned
-	looks := ready // the queue may have messages for its consumers
+	looks := ready // whether the queue should serve its consumers
 	for _, d := range messages {
 		if q.settle(on, d, ready) {
 			looks = true
@@ -129,8 +131,8 @@ func (b *Broker) settleAtOnce(on at, messages []delivered, how settlement) {
 	}
 }
 
-// settle settles one message; ready: it goes back to the queue. back reports whether a blocked consumer has credit
-// again.
+// settle settles one delivered message. If ready is set, the message returns to the queue. back reports whether a
+// consumer that was blocked has credit again.
 func (q *queue) settle(on at, d delivered, ready bool) (back bool) {
 	q.unacked--
 	if ready {
@@ -140,8 +142,8 @@ func (q *queue) settle(on at, d delivered, ready bool) (back bool) {
 	return q.replenish(on, d.taker)
 }
 
-// replenish gives a consumer credit for a message that it has settled. back reports whether the consumer was blocked
-// for lack of credit.
+// replenish gives a consumer credit for one more message, after it has settled one. back reports whether the consumer
+// was blocked because it had no credit.
 func (q *queue) replenish(on at, taker uint64) (back bool) {
 	if taker == byGet {
 		return false
@@ -162,15 +164,15 @@ func (q *queue) replenish(on at, taker uint64) (back bool) {
 	return true
 }
 
-// recover answers basic.recover: all unacknowledged messages of the channel are ready again.
+// recover answers basic.recover: it requeues all unacknowledged messages of the channel.
 func (b *Broker) recover(on at, ch *channel) {
-	n := len(ch.unacked) // some of them may be delivered to it again at once
+	n := len(ch.unacked) // the channel may get some of them again at once
 	b.settle(on, ch.unacked, requeued)
 	ch.unacked = slices.Delete(ch.unacked, 0, n)
 }
 
-// requeueAll makes all unacknowledged messages of a channel ready again, including those in a transaction, before the
-// channel is reset. For the queue this counts as use.
+// requeueAll requeues all unacknowledged messages of a channel that is closing, including those that an open
+// transaction would settle. For x-expires this counts as a use of their queues.
 func (b *Broker) requeueAll(on at) {
 	ch := &b.conns[on.conn-1].channels[on.number]
 	ch.rollback()
@@ -179,7 +181,7 @@ func (b *Broker) requeueAll(on at) {
 	}
 	for i := range ch.unacked {
 		d := &ch.unacked[i]
-		d.taker = nobody // so that each queue gets all of its messages at once
+		d.taker = nobody // a single taker, so that each queue gets all its messages back at once
 		if d.queue != 0 {
 			b.touch(&b.queues[d.queue])
 		}
@@ -187,7 +189,7 @@ func (b *Broker) requeueAll(on at) {
 	b.settle(on, ch.unacked, abandoned)
 }
 
-// forget detaches a channel's messages from a queue.
+// forget marks a channel's unacknowledged messages of a queue as having no queue, since the queue is deleted.
 func (ch *channel) forget(id amqp.Queue) {
 	for i := range ch.unacked {
 		if ch.unacked[i].queue == id {

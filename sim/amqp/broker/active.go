@@ -7,42 +7,43 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// singleActive reports whether only one consumer of the queue is sent messages, while the others wait for its end.
+// singleActive reports whether the queue has a single active consumer: only this one is sent messages, and the other
+// consumers wait for its end.
 func (q *queue) singleActive() bool { return q.args.Has&amqp.SingleActive != 0 }
 
-// active is the index of the active consumer, -1 if there is none.
+// active returns the index of the active consumer; -1 if there is none.
 func (q *queue) active() int {
 	return slices.IndexFunc(q.consumers, func(c consumer) bool { return c.active })
 }
 
-// succeed makes the first consumer the active one if none is.
+// succeed makes the first consumer the active one, if there is no active consumer.
 func (q *queue) succeed() {
 	if len(q.consumers) > 0 && q.active() < 0 {
 		q.consumers[0].active = true
 	}
 }
 
-// serveSuccessors sends the ready messages of queues whose active consumer has changed.
+// serveSuccessors delivers ready messages to the new active consumers of the queues.
 func (b *Broker) serveSuccessors(queues []amqp.Queue) {
 	for _, id := range queues {
 		b.serve(&b.queues[id], id)
 	}
 }
 
-// unserved reports whether messages are ready for an active consumer that has not been served: a cancel made it
-// active, and the queue has not served its consumers since.
+// unserved reports whether a queue has ready messages that its active consumer could take. This is so after a cancel
+// has made the consumer active, until the queue next serves its consumers.
 func (q *queue) unserved() bool {
 	i := q.active()
 	return q.ready.depth > 0 && i >= 0 && !q.consumers[i].blocked
 }
 
-// overtake handles a message that is published while others wait for the active consumer; see [Options]. It reports
-// whether the message was accepted.
+// overtake handles a message that is published while ready messages wait for the active consumer: it is delivered
+// first, or the queue crashes; see [Options]. accepted reports whether the queue accepts the message.
 func (b *Broker) overtake(q *queue, p *publication) (accepted bool) {
 	c := q.consumers[q.active()]
 	if !c.noAck {
 		b.crash(p.queue)
-		return !q.durable || !p.flags.Has(amqp.Persistent) // a queue confirms these before it crashes
+		return !q.durable || !p.flags.Has(amqp.Persistent) // otherwise it confirms before it crashes
 	}
 	conn := &b.conns[c.on.conn-1]
 	ch := &conn.channels[c.on.number]
@@ -51,8 +52,7 @@ func (b *Broker) overtake(q *queue, p *publication) (accepted bool) {
 	return true
 }
 
-// crash makes a queue end by a fault of the broker, and come back: with its persistent messages, if it is durable,
-// and without consumers.
+// crash lets a queue crash and restart. A durable queue keeps its persistent messages. The queue loses its consumers.
 func (b *Broker) crash(id amqp.Queue) {
 	q := &b.queues[id]
 	kept := q.queueRecord
@@ -71,7 +71,7 @@ func (b *Broker) crash(id amqp.Queue) {
 	b.touch(q)
 }
 
-// persistent are the persistent messages of a queue in order, delivered or not.
+// persistent returns the persistent messages of a queue in order, delivered or not.
 func (b *Broker) persistent(id amqp.Queue) (all []message) {
 	keep := func(m message) {
 		if m.mark&persistent != 0 {

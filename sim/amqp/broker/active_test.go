@@ -7,9 +7,9 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// A consumer that becomes active by the end of its predecessor gets the predecessor's messages, and then the waiting
-// ones. After a cancel it gets nothing until the queue serves its consumers again, except in newer versions. The end
-// of another queue's consumers serves only that queue.
+// TestSuccessor: when an active consumer's channel ends, the next consumer becomes active. It gets first its
+// predecessor's unacknowledged messages, and then the ready ones. After a cancel, the next consumer gets nothing until
+// the queue serves its consumers again, except in newer versions. The end of a consumer serves only its own queue.
 func TestSuccessor(t *testing.T) {
 	for name, end := range map[string]func(*Broker, Conn){
 		"its channel is closed":    func(b *Broker, c Conn) { b.Apply(c, cmd(amqp.ChannelClose, 0)) },
@@ -21,7 +21,7 @@ func TestSuccessor(t *testing.T) {
 			b := fuzzed(Options{SuccessorServed: served})
 			expect := func(when string, c Conn, want ...bool) {
 				t.Helper()
-				var got []bool // whether it had been delivered before
+				var got []bool // for each delivery: whether it is marked as redelivered
 				for _, d := range b.Deliveries(c, nil) {
 					got = append(got, d.Redelivered)
 				}

@@ -2,18 +2,18 @@ package broker
 
 import "math"
 
-// never is the deadline of what does not expire.
+// never is the deadline of messages that do not expire.
 const never = math.MaxInt64
 
-// message is one message in a queue. Its priority and position decide where it is put when it comes back.
+// message is one message in a queue. If it returns to the queue, its priority and position decide its place.
 type message struct {
 	position   uint64
-	id         uint64 // its identity, given by the publisher
+	id         uint64 // chosen by the publisher
 	deadline   int64
 	mark       mark
-	priority   uint8  // if its queue has priorities
-	deliveries uint16 // number of times that it came back, if its queue counts this
-	letter     uint32 // 0 if it has no routing data
+	priority   uint8  // 0 unless the queue has priorities
+	deliveries uint16 // number of times that it returned, if its queue counts this
+	letter     uint32 // number of its routing data, see mail; 0 if it has none
 }
 
 type mark uint8
@@ -23,8 +23,8 @@ const (
 	redelivered
 )
 
-// run is a message and those behind it that differ in position only: a queue that is probed by publishing consists of
-// one run, however long it is (FACTS B16).
+// run is a sequence of messages that differ only in their positions, stored as the first message and a count. Clients
+// may probe a queue by publishing equal messages to it; such a queue is one run, however long it is (FACTS B16).
 type run struct {
 	message
 	count uint64
@@ -35,16 +35,16 @@ func (r *run) end() uint64 { return r.position + r.count }
 // backlog has the ready messages of a queue, ordered by priority and position.
 type backlog struct {
 	runs  []run
-	head  int // earlier runs are empty
+	head  int // index of the first run; entries before it are unused
 	depth int
 }
 
 func (l *backlog) reset() { l.runs, l.head, l.depth = l.runs[:0], 0, 0 }
 
-// front is the first run, which must exist.
+// front returns the first run; there must be one.
 func (l *backlog) front() *run { return &l.runs[l.head] }
 
-// push puts a message behind all others of its priority.
+// push adds a message behind all messages of the same priority.
 func (l *backlog) push(m message) {
 	if n := len(l.runs); n > l.head {
 		last := &l.runs[n-1]
@@ -64,7 +64,7 @@ func (l *backlog) push(m message) {
 	l.depth++
 }
 
-// pop takes the first message.
+// pop removes and returns the first message.
 func (l *backlog) pop() message {
 	first := l.front()
 	m := first.message
@@ -77,7 +77,7 @@ func (l *backlog) pop() message {
 	return m
 }
 
-// skip removes the first run. The space before the head is reused once it is half of the whole.
+// skip removes the first run. It moves the remaining runs to the front once at least half of the slice is unused.
 func (l *backlog) skip() {
 	l.head++
 	if 2*l.head >= len(l.runs) {
@@ -86,7 +86,7 @@ func (l *backlog) skip() {
 	}
 }
 
-// insert puts a message back to its position, which no run includes since the message was taken.
+// insert returns a message to its former position.
 func (l *backlog) insert(m message) {
 	i := l.head
 	for i < len(l.runs) && l.runs[i].precedes(&m) {
@@ -98,13 +98,13 @@ func (l *backlog) insert(m message) {
 	l.runs[i] = run{m, 1}
 }
 
-// precedes reports whether a run comes before a message that is not in it.
+// precedes reports whether a run comes before message m, which is not part of the run.
 func (r *run) precedes(m *message) bool {
 	return r.priority > m.priority || r.priority == m.priority && r.end() <= m.position
 }
 
-// dropExpired drops expired messages from the head. An expired message behind a live one stays, as in a classic
-// queue.
+// dropExpired drops expired messages at the head of the queue. As in a classic queue, an expired message behind one
+// that has not expired stays.
 func (l *backlog) dropExpired(now int64) {
 	for l.depth > 0 && l.front().deadline <= now {
 		l.depth -= int(l.front().count)
@@ -112,7 +112,7 @@ func (l *backlog) dropExpired(now int64) {
 	}
 }
 
-// dropTransient drops the messages that a restart of the broker loses.
+// dropTransient drops the messages that are not persistent, as a restart of the broker does.
 func (l *backlog) dropTransient() {
 	kept := l.runs[:0]
 	l.depth = 0

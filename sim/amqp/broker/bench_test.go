@@ -7,7 +7,8 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// lockWorld is a broker as a search sees it: ten slots, some taken, four clients, probed.
+// lockWorld returns a broker as it is in a search of a lock: ten slots, of which four clients have taken four, and each
+// slot's queue was probed by publishing.
 func lockWorld() (*broker.Broker, [4]broker.Conn, amqp.Queue) {
 	var names amqp.Names
 	for _, name := range []string{"a1", "b1", "a2", "b2", "a3", "b3", "a4", "b4", "a5", "b5", "a6", "b6", "a7", "b7", "a8", "b8", "a9", "b9", "a10", "b10", "admin"} {

@@ -2,59 +2,59 @@ package broker
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// Options are the differences between versions. The zero value is RabbitMQ 3.10.8.
+// Options are the differences between RabbitMQ's versions. The zero value stands for RabbitMQ 3.10.8.
 type Options struct {
-	// TransientRefused closes a connection, with 541, that declares a queue that is neither durable nor exclusive, as
-	// RabbitMQ 4.3 does by default.
+	// TransientRefused refuses queues that are neither durable nor exclusive: declaring one closes the connection with
+	// 541. RabbitMQ 4.3 does so by default.
 	TransientRefused bool
-	// RoutedAtPublish looks up the queues of a transaction's messages when they are published, as RabbitMQ does since
-	// 4.0, instead of at the commit. If a queue existed then and was deleted before the commit, the commit fails with
-	// 406, even if a new queue has the same name.
+	// RoutedAtPublish looks up the queues of a message in a transaction when the message is published, as RabbitMQ does
+	// since 4.0. Otherwise the commit looks them up. If a queue is deleted between publish and commit, the commit fails
+	// with 406, even if a new queue has the same name.
 	RoutedAtPublish bool
-	// SuccessorServed sends ready messages to a consumer that becomes active because its predecessor was cancelled,
-	// as RabbitMQ does since 3.12 at the latest. Earlier versions serve it when the queue next serves consumers, and
-	// a message that is published before then overtakes the ready ones. If that message needs an acknowledgement, the
-	// queue crashes instead, and returns with its persistent messages.
+	// SuccessorServed delivers ready messages at once to a consumer that becomes active because its predecessor was
+	// cancelled. RabbitMQ does so since 3.12 at the latest. In earlier versions the consumer waits until the queue next
+	// serves its consumers. A message that is published before then overtakes the ready ones. If the consumer has to
+	// acknowledge it, the queue crashes instead, and restarts with its persistent messages.
 	SuccessorServed bool
 	// Four has the other measured differences of RabbitMQ 4.0. The declaration of an exchange of unknown type closes
 	// the channel with 406, instead of the connection with 503. Headers match by type, so that 1 is not 1.0, and are
 	// delivered in the order of their names. Dead letters also name their latest death. A queue's default type is
 	// among its arguments.
 	Four bool
-	// OwnTimeouts says that a queue can have its own consumer_timeout, as in RabbitMQ since 3.12. This broker does
-	// not support it: the caller must refuse such a queue. Earlier versions ignore x-consumer-timeout.
+	// OwnTimeouts says that a queue can have its own consumer_timeout, as in RabbitMQ since 3.12. This broker does not
+	// support such queues, so the caller must refuse them. Earlier versions ignore the argument x-consumer-timeout.
 	OwnTimeouts bool
-	// ConsumerTimeout is the time, in milliseconds, for which a channel may keep a message unacknowledged
-	// (consumer_timeout); then the broker closes the channel with 406. RabbitMQ checks once a minute by default; this
-	// broker checks at once. 0 is unlimited; RabbitMQ's default is half an hour since 3.8.17.
+	// ConsumerTimeout is the time in milliseconds after which the broker closes a channel with 406 if it has not
+	// acknowledged a message (consumer_timeout); 0 means no limit. RabbitMQ's default is half an hour since 3.8.17. By
+	// default RabbitMQ checks once a minute; this broker checks at once.
 	ConsumerTimeout int64
 }
 
-// Broker is one broker node. It is not safe for concurrent use.
+// Broker is a broker with one node. It is not safe for concurrent use.
 type Broker struct {
 	names   *amqp.Names
 	opts    Options
 	now     int64
-	timed   bool         // some queue or message has had an expiry, so that time matters
-	awaits  bool         // a channel may have an unacknowledged message
+	timed   bool         // some queue or message expires, or did, so that time matters
+	awaits  bool         // some channel may have an unacknowledged message
 	stored  bool         // a message has stayed in a queue or went to a consumer; see Stored
-	queues  []queue      // by amqp.Queue; grows when a name is first used
-	conns   []connection // by Conn-1
-	mail    *mail        // nil until some queue has dead letters
+	queues  []queue      // indexed by amqp.Queue; it grows when a name is first used
+	conns   []connection // indexed by number minus 1
+	mail    *mail        // nil until a queue with dead letters is declared
 	routing *routing     // nil until a client declares an exchange or binds something
-	late    int          // number of channels that ConsumerTimeout closed
-	gone    []uint32     // by amqp.Queue, with RoutedAtPublish: number of deleted queues of that name
+	late    int          // number of channels closed because of ConsumerTimeout
+	gone    []uint32     // indexed by amqp.Queue, only with RoutedAtPublish: number of deleted queues of that name
 }
 
-// New returns a broker without queues or connections. More names may be interned later.
+// New returns a broker without queues or connections. The caller may add names to names later.
 func New(names *amqp.Names, opts Options) *Broker {
 	return &Broker{names: names, opts: opts}
 }
 
-// Configure changes the options. A message of an open transaction is still routed by the old ones.
+// Configure changes the options. Messages published before, in an open transaction, keep their old routing.
 func (b *Broker) Configure(opts Options) { b.opts = opts }
 
-// Reset makes the broker as new, at time 0, and reuses its memory.
+// Reset returns the broker to the state of a new one, at time 0, and reuses its memory.
 func (b *Broker) Reset() {
 	b.now, b.timed, b.awaits, b.stored = 0, false, false, false
 	clear(b.gone)
@@ -70,19 +70,19 @@ func (b *Broker) Reset() {
 	b.mail, b.late = nil, 0
 }
 
-// Apply answers one command on a channel of a connection.
+// Apply executes one command on a channel of connection c, and returns the reply.
 //
-// On a channel that the broker has closed, each command except channel.open is answered with ChannelClosed and the
-// same code again. A real broker ignores commands after the failing one, and the client finds the channel.close in
-// place of their replies. On a channel that was never open, or that the client has closed, a command ends the
-// connection with 504 CHANNEL_ERROR. So does opening an open channel. On a connection that does not exist the answer
-// is ConnectionClosed.
+// On a channel that the broker has closed, each command except channel.open is answered with ChannelClosed and the code
+// again. A real broker ignores commands after the failing one; a client receives channel.close in place of their
+// replies. On a channel that was never open, or that the client has closed, a command ends the connection with 504
+// CHANNEL_ERROR. Opening a channel that is open does the same. On a connection that does not exist, the reply is
+// ConnectionClosed.
 func (b *Broker) Apply(c Conn, cmd amqp.Command) (r amqp.Reply) {
 	b.Answer(c, &cmd, &r)
 	return r
 }
 
-// Answer is [Broker.Apply] without copying: it writes the reply to r.
+// Answer is like [Broker.Apply], but copies neither command nor reply: it writes the reply to r.
 func (b *Broker) Answer(c Conn, cmd *amqp.Command, r *amqp.Reply) {
 	*r = amqp.Reply{}
 	if !b.Alive(c) {
@@ -124,7 +124,7 @@ func (b *Broker) Answer(c Conn, cmd *amqp.Command, r *amqp.Reply) {
 
 var ok = amqp.Reply{Kind: amqp.OK}
 
-// dispatch handles a command on an open channel, except basic.publish.
+// dispatch executes a command on an open channel. Publishing is handled elsewhere.
 func (b *Broker) dispatch(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	switch cmd.Method {
 	case amqp.QueueDeclare:
@@ -173,8 +173,8 @@ func (b *Broker) dispatch(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 // Exists reports whether a queue exists.
 func (b *Broker) Exists(q amqp.Queue) bool { return int(q) < len(b.queues) && b.queues[q].exists }
 
-// Owner is the connection that owns a queue exclusively, 0 if there is none. An exclusive queue belongs to a
-// connection, not to the channel that declared it (FACTS B10 and B13).
+// Owner returns the connection that owns a queue exclusively; 0 means none. An exclusive queue belongs to a connection,
+// not to the channel that declared it (FACTS B10 and B13).
 func (b *Broker) Owner(q amqp.Queue) Conn {
 	if !b.Exists(q) {
 		return 0
@@ -200,7 +200,7 @@ func (b *Broker) Declared(q amqp.Queue) (amqp.Flags, amqp.Arguments) {
 	return flags, p.args
 }
 
-// Depth is the number of ready messages of a queue: neither delivered nor expired.
+// Depth returns the number of ready messages in a queue: neither delivered nor expired.
 func (b *Broker) Depth(q amqp.Queue) int {
 	if !b.Exists(q) {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// adapters/amqp/rabbitmq/testdata/facts.txt has the commands of clients, for this broker and a real RabbitMQ. The tests
-// here cover events from outside, and commands that no client library can send.
+// Commands of clients are tested elsewhere: adapters/amqp/rabbitmq/testdata/facts.txt has them, for this broker and a
+// real RabbitMQ. The tests here cover events that no command causes, and commands that client libraries cannot send.
 
 const (
 	a amqp.Queue = 1 + iota
@@ -28,7 +28,7 @@ func newWorld(t *testing.T, opts broker.Options) world {
 	return world{broker.New(names, opts), t}
 }
 
-// connect connects with channel 1 open and in confirm mode.
+// connect opens a connection with channel 1 open and in confirm mode.
 func (w world) connect() broker.Conn {
 	c := w.Connect()
 	w.expect(c, amqp.Command{Method: amqp.ChannelOpen, Channel: 1}, amqp.Reply{Kind: amqp.OK})
@@ -84,7 +84,8 @@ func TestConnectionThatIsNotThere(t *testing.T) {
 	}
 }
 
-// The codes are RabbitMQ's: adapters/amqp/rabbitmq checks them on the wire.
+// TestChannelThatIsNotOpen: a command on a channel that is not open ends the connection. adapters/amqp/rabbitmq checks
+// the codes on a real RabbitMQ.
 func TestChannelThatIsNotOpen(t *testing.T) {
 	end := amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ChannelError}
 	for _, cmds := range [][]amqp.Command{
@@ -112,7 +113,7 @@ func TestChannelErrorOfTheBroker(t *testing.T) {
 	c := w.connect()
 	w.declare(c, a, amqp.Exclusive)
 	w.CloseChannel(c, 1, amqp.InternalError)
-	w.CloseChannel(c, 1, amqp.NotFound) // is closed already
+	w.CloseChannel(c, 1, amqp.NotFound) // no effect, since the channel is closed already
 	told := amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.InternalError}
 	w.expect(c, amqp.Command{Method: amqp.BasicPublish, Channel: 1, Queue: a}, told)
 	w.expect(c, amqp.Command{Method: amqp.BasicAck, Channel: 1}, told)
@@ -205,7 +206,7 @@ func TestDeliveriesAreTakenOnce(t *testing.T) {
 	}
 }
 
-// A lock's commands allocate no memory once the broker has been as large before.
+// TestNoAllocations: a lock's commands allocate no memory on a broker that has already had as many queues and messages.
 func TestNoAllocations(t *testing.T) {
 	world, conns, free := lockWorld()
 	other := broker.New(nil, broker.Options{})
@@ -237,8 +238,8 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestExpiredBehindTheHead: a message that has expired while another was before it goes when the next is published, also
-// where nothing limits the queue's length.
+// TestExpiredBehindTheHead: a message expires behind another one. It is dropped when the next message is published,
+// even if the queue has no maximum length.
 func TestExpiredBehindTheHead(t *testing.T) {
 	w := newWorld(t, broker.Options{})
 	c := w.connect()
@@ -263,7 +264,7 @@ func TestExpiredBehindTheHead(t *testing.T) {
 	}
 }
 
-// TestOperatorDeletes: an operator deletes a queue of any owner; deleting a missing one has no effect.
+// TestOperatorDeletes: an operator can delete a queue of any owner. Deleting a missing queue has no effect.
 func TestOperatorDeletes(t *testing.T) {
 	w := newWorld(t, broker.Options{})
 	c := w.connect()
@@ -274,7 +275,8 @@ func TestOperatorDeletes(t *testing.T) {
 	}
 }
 
-// TestShortestConsumerTimeout: a channel that has not acknowledged a message a millisecond later is closed, if that is late.
+// TestShortestConsumerTimeout: a consumer timeout of one millisecond closes the channel after one millisecond, a longer
+// one later, and 0 never.
 func TestShortestConsumerTimeout(t *testing.T) {
 	for timeout, closed := range map[int64]bool{0: false, 1: true, 2: false} {
 		w := newWorld(t, broker.Options{ConsumerTimeout: timeout})

@@ -2,28 +2,28 @@ package broker
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// at identifies a channel of a connection.
+// at identifies a channel: its connection, and its number there.
 type at struct {
 	conn   Conn
 	number uint16
 }
 
-// channelState is the state of a channel.
+// channelState is the state of a channel, as the broker sees it.
 type channelState uint8
 
 const (
-	closed channelState = iota // never opened, or closed by the client
+	closed channelState = iota // the client has not opened it, or has closed it
 	open
-	broken // closed by the broker with a code; the client may not know
+	broken // the broker has closed it with an error code; the client may not know
 )
 
-// channelMode is the mode of a channel, which decides how publishes are answered.
+// channelMode is the mode of a channel. It decides how published messages are answered.
 type channelMode uint8
 
 const (
 	plain       channelMode = iota
-	confirming              // confirm.select
-	transacting             // tx.select
+	confirming              // confirm mode, after confirm.select
+	transacting             // transaction mode, after tx.select
 )
 
 type channel struct {
@@ -32,14 +32,14 @@ type channel struct {
 	tx      transaction
 }
 
-// channelRecord is the part of a channel that has a fixed size.
+// channelRecord has the fields of a channel that have a fixed size.
 type channelRecord struct {
 	state    channelState
 	mode     channelMode
-	code     amqp.Code // the reason why it is broken
-	prefetch uint16    // of future consumers
-	returned uint16    // messages returned since the last reply
-	tag      uint64    // the last delivery tag
+	code     amqp.Code // error code with which the broker closed it
+	prefetch uint16    // prefetch count of consumers that are added later; 0 is no limit
+	returned uint16    // number of messages returned since the last reply
+	tag      uint64    // last delivery tag used
 }
 
 func (ch *channel) reset(state channelState, code amqp.Code) {
@@ -48,7 +48,7 @@ func (ch *channel) reset(state channelState, code amqp.Code) {
 	ch.tx.reset()
 }
 
-// channel is the channel if it is open or broken.
+// channel returns the channel if it is open, or closed by the broker; otherwise nil.
 func (b *Broker) channel(on at) *channel {
 	channels := b.conns[on.conn-1].channels
 	if int(on.number) >= len(channels) || channels[on.number].state == closed {
@@ -70,8 +70,8 @@ func (b *Broker) openChannel(c Conn, number uint16) amqp.Reply {
 	return ok
 }
 
-// CloseChannel closes a channel with an error of the broker's own. The client's next command on the channel is
-// answered with ChannelClosed and this code.
+// CloseChannel closes a channel because of an error in the broker, with the given code. The client's next command on
+// the channel is answered with ChannelClosed and this code.
 func (b *Broker) CloseChannel(c Conn, number uint16, code amqp.Code) {
 	if !b.Alive(c) {
 		return
@@ -84,13 +84,13 @@ func (b *Broker) CloseChannel(c Conn, number uint16, code amqp.Code) {
 	}
 }
 
-// fail answers a command with a channel error.
+// fail closes a channel with an error code, and returns this as the reply.
 func (b *Broker) fail(on at, code amqp.Code) amqp.Reply {
 	b.endChannel(on, broken, code)
 	return amqp.Reply{Kind: amqp.ChannelClosed, Code: code}
 }
 
-// refuse answers a command with a channel error, or a connection error, depending on the code.
+// refuse closes a channel or, if the code requires it, the whole connection, and returns this as the reply.
 func (b *Broker) refuse(on at, code amqp.Code) amqp.Reply {
 	if code == amqp.NotImplemented {
 		return b.endConnection(on.conn, code)
@@ -98,8 +98,8 @@ func (b *Broker) refuse(on at, code amqp.Code) amqp.Reply {
 	return b.fail(on, code)
 }
 
-// endChannel ends an open channel: it removes its consumers, and requeues its unacknowledged messages. Exclusive
-// queues stay (FACTS B10).
+// endChannel ends an open channel: it removes the channel's consumers and requeues its unacknowledged messages.
+// Exclusive queues stay, since they belong to the connection (FACTS B10).
 func (b *Broker) endChannel(on at, state channelState, code amqp.Code) {
 	succeeded := b.dropConsumers(on)
 	b.requeueAll(on)
@@ -107,7 +107,7 @@ func (b *Broker) endChannel(on at, state channelState, code amqp.Code) {
 	b.conns[on.conn-1].channels[on.number].reset(state, code)
 }
 
-// selectMode puts a channel into confirm or transaction mode. The channel cannot leave either mode.
+// selectMode puts a channel into confirm or transaction mode. A channel cannot leave its mode.
 func (b *Broker) selectMode(on at, ch *channel, mode channelMode) amqp.Reply {
 	if ch.mode != plain && ch.mode != mode {
 		return b.fail(on, amqp.PreconditionFailed)

@@ -2,13 +2,13 @@ package broker
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// Conn is the number of a connection. 0 is none.
+// Conn is the number of a connection, from 1; 0 means none.
 type Conn uint16
 
-// connection is an existing connection, or an unused entry.
+// connection is a connection. If it is not alive, its entry is free.
 type connection struct {
 	alive    bool
-	channels []channel // by number
+	channels []channel // indexed by the channel's number
 	outbox   []amqp.Delivery
 }
 
@@ -20,7 +20,7 @@ func (c *connection) reset() {
 	}
 }
 
-// Connect opens a connection and returns its number, the lowest free one.
+// Connect opens a connection and returns its number, which is the lowest free one.
 func (b *Broker) Connect() Conn {
 	for i := range b.conns {
 		if !b.conns[i].alive {
@@ -32,14 +32,13 @@ func (b *Broker) Connect() Conn {
 	return Conn(len(b.conns))
 }
 
-// Alive reports whether the broker has the connection.
+// Alive reports whether connection c exists on the broker.
 func (b *Broker) Alive(c Conn) bool {
 	return c > 0 && int(c) <= len(b.conns) && b.conns[c-1].alive
 }
 
-// Disconnect is the end of a connection as the broker sees it, by a close, a closed socket or a missed heartbeat. Its
-// channels end, their unacknowledged messages are requeued, and its exclusive queues are deleted (FACTS B11, B12 and
-// B20).
+// Disconnect ends a connection, as after a close, a closed socket or a missed heartbeat. Its channels end, their
+// unacknowledged messages are requeued, and its exclusive queues are deleted (FACTS B11, B12 and B20).
 func (b *Broker) Disconnect(c Conn) {
 	if !b.Alive(c) {
 		return
@@ -60,13 +59,13 @@ func (b *Broker) Disconnect(c Conn) {
 	}
 }
 
-// endConnection answers a command with a connection error.
+// endConnection closes a connection with an error code, and returns this as the reply.
 func (b *Broker) endConnection(c Conn, code amqp.Code) amqp.Reply {
 	b.Disconnect(c)
 	return amqp.Reply{Kind: amqp.ConnectionClosed, Code: code}
 }
 
-// Deliveries appends to buf what was sent to the consumers of a connection since the last call.
+// Deliveries appends to buf what the broker has sent to the consumers of a connection since the last call.
 func (b *Broker) Deliveries(c Conn, buf []amqp.Delivery) []amqp.Delivery {
 	if !b.Alive(c) {
 		return buf
@@ -77,10 +76,10 @@ func (b *Broker) Deliveries(c Conn, buf []amqp.Delivery) []amqp.Delivery {
 	return buf
 }
 
-// Undelivered reports whether something was sent to the consumers of a connection since the last call of Deliveries.
+// Undelivered reports whether Deliveries would append anything.
 func (b *Broker) Undelivered(c Conn) bool { return b.Alive(c) && len(b.conns[c-1].outbox) > 0 }
 
-// Delivery is the first delivery that Deliveries would append.
+// Delivery returns the first delivery that Deliveries would append, and whether there is any.
 func (b *Broker) Delivery(c Conn) (d amqp.Delivery, any bool) {
 	if !b.Undelivered(c) {
 		return d, false
@@ -91,7 +90,7 @@ func (b *Broker) Delivery(c Conn) (d amqp.Delivery, any bool) {
 	return d, true
 }
 
-// grow makes a slice of entries long enough. Entries are never removed, so that their memory is reused.
+// grow returns s, extended to at least n entries. Entries are never removed, so that their memory is reused.
 func grow[E any](s []E, n int) []E {
 	if n > len(s) {
 		s = append(s, make([]E, n-len(s))...)

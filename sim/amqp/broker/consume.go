@@ -6,17 +6,17 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// consumer is a consumer of a queue. Its channel and its number there identify it.
+// consumer is a consumer of a queue. Its channel (on) and its number on this channel identify it.
 type consumer struct {
 	on        at
 	number    uint64
 	noAck     bool
 	exclusive bool
 	limited   bool // it has a prefetch count
-	blocked   bool // it was skipped for lack of credit
-	active    bool // in a queue with a single active consumer: it is sent the messages
+	blocked   bool // it has no credit and is skipped
+	active    bool // of a queue with a single active consumer: it is the one that is sent messages
 	priority  int16
-	place     uint16 // its position among the queue's consumers, while a state is read
+	place     uint16 // its position among the queue's consumers; used only while a state is read
 	credit    uint32 // number of messages that it may be sent before it acknowledges one
 }
 
@@ -47,7 +47,7 @@ func (b *Broker) consume(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	return ok
 }
 
-// consumes reports whether the channel has a consumer of that number.
+// consumes reports whether the channel has a consumer with the given number.
 func (b *Broker) consumes(on at, number uint64) bool {
 	for i := range b.queues {
 		if b.queues[i].consumer(on, number) >= 0 {
@@ -57,7 +57,7 @@ func (b *Broker) consumes(on at, number uint64) bool {
 	return false
 }
 
-// consumer is the index of a channel's consumer, -1 if there is none.
+// consumer returns the index of a channel's consumer in the queue; -1 if there is none.
 func (q *queue) consumer(on at, number uint64) int {
 	for i := range q.consumers {
 		if q.consumers[i].on == on && q.consumers[i].number == number {
@@ -67,8 +67,8 @@ func (q *queue) consumer(on at, number uint64) int {
 	return -1
 }
 
-// cancel answers basic.cancel. The channel keeps the consumer's unacknowledged messages. Cancelling an unknown consumer
-// is no error.
+// cancel answers basic.cancel. The channel keeps the messages that the consumer has not acknowledged. Cancelling an
+// unknown consumer succeeds.
 func (b *Broker) cancel(on at, cmd *amqp.Command) amqp.Reply {
 	for id := range b.queues {
 		q := &b.queues[id]
@@ -84,8 +84,8 @@ func (b *Broker) cancel(on at, cmd *amqp.Command) amqp.Reply {
 	return ok
 }
 
-// dropConsumersOf ends the consumers of a connection. Drivers keep increasing channel numbers, and few channels are
-// open.
+// dropConsumersOf removes the consumers of a connection. It returns the queues whose active consumer may have changed.
+// It looks only at open channels: drivers keep increasing channel numbers, so most entries are closed.
 func (b *Broker) dropConsumersOf(c Conn) (succeeded []amqp.Queue) {
 	channels := b.conns[c-1].channels
 	for n := range channels {
@@ -96,7 +96,7 @@ func (b *Broker) dropConsumersOf(c Conn) (succeeded []amqp.Queue) {
 	return succeeded
 }
 
-// dropConsumers ends the consumers of a channel. succeeded are the queues whose active consumer may have changed.
+// dropConsumers removes the consumers of a channel. It returns the queues whose active consumer may have changed.
 func (b *Broker) dropConsumers(on at) (succeeded []amqp.Queue) {
 	for id := range b.queues {
 		q := &b.queues[id]
@@ -115,8 +115,8 @@ func (b *Broker) dropConsumers(on at) (succeeded []amqp.Queue) {
 	return succeeded
 }
 
-// consumerGone deletes a queue that is deleted with its last consumer. For other queues the loss of the last consumer
-// counts as use.
+// consumerGone is called after a queue has lost a consumer. It deletes an auto-delete queue that has none left. For
+// other queues it counts as use for x-expires, and a next active consumer is chosen.
 func (b *Broker) consumerGone(id amqp.Queue) {
 	q := &b.queues[id]
 	if q.autoDelete && len(q.consumers) == 0 {
@@ -129,7 +129,7 @@ func (b *Broker) consumerGone(id amqp.Queue) {
 	b.touch(q)
 }
 
-// enqueue inserts a consumer by its priority, after those of the same priority.
+// enqueue inserts a consumer behind those with the same or a higher priority.
 func (q *queue) enqueue(c consumer) {
 	i := len(q.consumers)
 	for i > 0 && q.consumers[i-1].priority < c.priority {
@@ -138,8 +138,9 @@ func (q *queue) enqueue(c consumer) {
 	q.consumers = slices.Insert(q.consumers, i, c)
 }
 
-// serve sends ready messages to the consumers of a queue in turn, by descending priority, or only to the active one.
-// A consumer without credit is skipped until it has acknowledged a message, and then joins the end.
+// serve delivers ready messages to the consumers of a queue in turn, those with higher priority first; or only to the
+// single active consumer. A consumer without credit is skipped until it has acknowledged a message, and then joins the
+// end of the turn.
 func (b *Broker) serve(q *queue, id amqp.Queue) {
 	for turn := 0; q.ready.depth > 0 && turn < len(q.consumers); {
 		c := q.consumers[turn]
@@ -152,7 +153,7 @@ func (b *Broker) serve(q *queue, id amqp.Queue) {
 		default:
 			if c.limited {
 				c.credit--
-				c.blocked = c.credit == 0 && q.quorum() // a quorum queue knows this before the consumer's next turn
+				c.blocked = c.credit == 0 && q.quorum() // a quorum queue marks it at once, not at its next turn
 			}
 			b.deliver(q, id, c)
 		}
@@ -161,7 +162,7 @@ func (b *Broker) serve(q *queue, id amqp.Queue) {
 	}
 }
 
-// deliver sends the first ready message to a consumer.
+// deliver sends the first ready message to consumer c.
 func (b *Broker) deliver(q *queue, id amqp.Queue, c consumer) {
 	conn := &b.conns[c.on.conn-1]
 	ch := &conn.channels[c.on.number]
@@ -173,7 +174,7 @@ func (b *Broker) deliver(q *queue, id amqp.Queue, c consumer) {
 	})
 }
 
-// hand takes the first ready message of a queue for a channel, with the channel's next tag.
+// hand removes the first ready message from a queue and gives it to a channel, with the channel's next delivery tag.
 func (b *Broker) hand(q *queue, id amqp.Queue, ch *channel, taker uint64, noAck bool) message {
 	m := q.ready.pop()
 	b.dropExpired(q, id)
@@ -186,7 +187,7 @@ func (b *Broker) hand(q *queue, id amqp.Queue, ch *channel, taker uint64, noAck 
 	return m
 }
 
-// get answers basic.get, which counts as use of the queue.
+// get answers basic.get. For x-expires this counts as a use of the queue.
 func (b *Broker) get(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	q, code := b.accessible(on.conn, cmd.Queue)
 	if code != 0 {
@@ -201,7 +202,7 @@ func (b *Broker) get(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	}
 	left := q.ready.depth - 1
 	m := b.hand(q, cmd.Queue, ch, byGet, cmd.Flags.Has(amqp.NoAck))
-	if !q.quorum() { // a quorum queue counts before it drops expired messages behind this one
+	if !q.quorum() { // a quorum queue counts the ready messages before it drops expired ones
 		left = q.ready.depth
 	}
 	return amqp.Reply{

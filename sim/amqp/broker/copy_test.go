@@ -71,7 +71,7 @@ func (tx *transaction) copyFrom(o *transaction) {
 	tx.settled = refill(tx.settled, o.settled)
 }
 
-// copyMail makes the letters equal to another broker's.
+// copyMail makes the dead letters equal to another broker's.
 func (b *Broker) copyMail(o *Broker) {
 	b.mail = nil
 	if o.mail != nil {
@@ -81,7 +81,7 @@ func (b *Broker) copyMail(o *Broker) {
 	}
 }
 
-// copyRouting makes the routing equal to another broker's.
+// copyRouting makes the exchanges and bindings equal to another broker's.
 func (b *Broker) copyRouting(o *Broker) {
 	switch {
 	case o.routing != nil:
@@ -92,7 +92,7 @@ func (b *Broker) copyRouting(o *Broker) {
 	}
 }
 
-// refill copies a slice into the memory of another.
+// refill copies the elements of a slice (from) into the memory of another (s), and returns the copy.
 func refill[E any](s, from []E) []E {
 	if len(s)+len(from) == 0 {
 		return s

@@ -8,7 +8,7 @@ func (b *Broker) declare(on at, cmd *amqp.Command) amqp.Reply {
 		return b.declarePassive(on, cmd.Queue)
 	}
 	if b.names.Reserved(cmd.Queue) && !cmd.Flags.Has(amqp.Generated) {
-		return b.fail(on, amqp.AccessRefused) // FACTS B19
+		return b.fail(on, amqp.AccessRefused) // names that begin with amq. are reserved, FACTS B19
 	}
 	wanted := wantedBy(on.conn, cmd)
 	var dead *deadLetters
@@ -35,8 +35,8 @@ func (b *Broker) declare(on at, cmd *amqp.Command) amqp.Reply {
 	return r
 }
 
-// declarePassive answers a passive declare. It counts as use even if it is refused: RabbitMQ notes the use before it
-// checks the owner.
+// declarePassive answers a passive queue.declare. It counts as use for x-expires even if it is refused, since RabbitMQ
+// records the use before it checks the owner.
 func (b *Broker) declarePassive(on at, id amqp.Queue) amqp.Reply {
 	if q := b.place(id); q.exists {
 		b.touch(q)
@@ -47,10 +47,10 @@ func (b *Broker) declarePassive(on at, id amqp.Queue) amqp.Reply {
 	return b.counted(id)
 }
 
-// create creates a queue.
+// create creates a queue with the wanted properties.
 func (b *Broker) create(on at, q *queue, id amqp.Queue, wanted properties) amqp.Reply {
 	switch {
-	case id == 0: // the model has no names that the broker chooses
+	case id == 0: // the model does not support names that the broker chooses
 		return b.endConnection(on.conn, amqp.NotImplemented)
 	case wanted.args.Has&amqp.HasExpires != 0 && wanted.args.Expires == 0,
 		wanted.args.Has&(amqp.HasDeadLetterExchange|amqp.HasDeadLetterKey) == amqp.HasDeadLetterKey:
@@ -68,8 +68,8 @@ func (b *Broker) create(on at, q *queue, id amqp.Queue, wanted properties) amqp.
 	return ok
 }
 
-// wantedBy are the properties that a command asks for. Exclusive queues are never durable; an argument that is not
-// given has no value.
+// wantedBy returns the properties that a queue.declare asks for. An exclusive queue is never durable, and an argument
+// that is not given has the value 0.
 func wantedBy(c Conn, cmd *amqp.Command) properties {
 	p := properties{durable: cmd.Flags.Has(amqp.Durable), autoDelete: cmd.Flags.Has(amqp.AutoDelete), args: cmd.Args}
 	if cmd.Flags.Has(amqp.Exclusive) {
@@ -100,8 +100,8 @@ func wantedBy(c Conn, cmd *amqp.Command) properties {
 	return p
 }
 
-// differs is the error of declaring a queue again with other properties: 405 if exclusiveness differs in either
-// direction (FACTS B4 and B6), 406 for any other difference (FACTS B7).
+// differs returns the error of declaring a queue again with other properties; 0 if they are equal. It is 405 if one is
+// exclusive and the other is not (FACTS B4 and B6), and 406 for any other difference (FACTS B7).
 func (p properties) differs(wanted properties) amqp.Code {
 	if p.quorum() { // a quorum queue ignores this argument
 		wanted.args.Has &^= amqp.HasMaxPriority
@@ -116,8 +116,7 @@ func (p properties) differs(wanted properties) amqp.Code {
 	return 0
 }
 
-// delete answers queue.delete. Deleting a queue that does not exist succeeds (FACTS B9), but a missing name is an
-// error.
+// delete answers queue.delete. Deleting a queue that does not exist succeeds (FACTS B9), but an empty name is an error.
 func (b *Broker) delete(on at, cmd *amqp.Command) amqp.Reply {
 	q, code := b.accessible(on.conn, cmd.Queue)
 	switch {
@@ -136,14 +135,14 @@ func (b *Broker) delete(on at, cmd *amqp.Command) amqp.Reply {
 	return r
 }
 
-// Delete deletes a queue of any owner, as an operator does.
+// Delete deletes a queue of any owner, as an operator can.
 func (b *Broker) Delete(id amqp.Queue) {
 	if b.Exists(id) {
 		b.drop(id)
 	}
 }
 
-// purge answers queue.purge: it removes ready messages, but not unacknowledged ones.
+// purge answers queue.purge: it removes the ready messages of a queue, but not the unacknowledged ones.
 func (b *Broker) purge(on at, cmd *amqp.Command) amqp.Reply {
 	q, code := b.accessible(on.conn, cmd.Queue)
 	if code != 0 {

@@ -2,8 +2,8 @@
 // no clock, goroutine or randomness, so the same commands give the same replies everywhere. Its state is stored and
 // restored in parts, so a search can rewind it.
 //
-// It answers as RabbitMQ was measured to answer. The tests of adapters/amqp/rabbitmq run each fact of RabbitMQ in
-// sim/FACTS.md, and random sequences of commands, on this broker and on a real one, and expect equal replies.
+// It answers as RabbitMQ does, according to measurements. The tests of adapters/amqp/rabbitmq run each fact of RabbitMQ
+// in sim/FACTS.md, and random sequences of commands, on this broker and on a real one, and expect equal replies.
 //
 // It has one virtual host with:
 //
@@ -22,10 +22,10 @@
 // it is answered; a real quorum queue has some effects only moments later (FACTS Q15). The reference locks use
 // neither exchanges nor dead letters, so the state has a part for them only once a client has used them.
 //
-// It is RabbitMQ 3.10.8; [Like] has the options for other versions, by the name that a server reports. 3.10.8 and
-// 4.0.5 were measured. Versions between them behave like the one or the other, according to RabbitMQ's own issues;
-// 3.13 equals 3.10 except for the successor of a cancelled single active consumer.
+// By default it behaves like RabbitMQ 3.10.8; [Like] has the options for other versions, by the name that a server
+// reports. 3.10.8 and 4.0.5 were measured. Versions between them behave like the one or the other, according to
+// RabbitMQ's own issues; 3.13 equals 3.10 except for the successor of a cancelled single active consumer.
 //
-// The broker numbers connections and channels. It may reuse the number of a connection as soon as it has seen its
-// end. A client that does not know of the end no longer owns the number, which the caller must remember.
+// The broker numbers connections and channels. After the end of a connection, it may give the number to a new one. A
+// client that does not know of the end must not use the number any more; the caller has to prevent this.
 package broker

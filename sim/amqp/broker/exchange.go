@@ -8,14 +8,14 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Exchange has the properties with which an exchange was declared. A later declaration must have the same.
+// Exchange has the properties with which an exchange was declared. Declaring it again requires the same properties.
 type Exchange struct {
 	Type                          string // direct, fanout, topic or headers
 	Durable, AutoDelete, Internal bool
-	Alternate                     string // the exchange for unrouted messages; "" is none
+	Alternate                     string // name of the exchange for unrouted messages; "" means none
 }
 
-// predeclared are the exchanges of every broker, in addition to the default exchange.
+// predeclared are the exchanges that every broker has, besides the default exchange.
 var predeclared = map[string]Exchange{
 	"amq.direct":         {Type: "direct", Durable: true},
 	"amq.fanout":         {Type: "fanout", Durable: true},
@@ -25,8 +25,8 @@ var predeclared = map[string]Exchange{
 	"amq.rabbitmq.trace": {Type: "topic", Durable: true, Internal: true},
 }
 
-// routing has the exchanges and bindings that clients have declared. A broker has no routing before the first of
-// them; locks declare none.
+// routing has the exchanges and bindings that clients have declared. It is nil before the first declaration; the
+// reference locks declare none.
 type routing struct {
 	exchanges []exchange // declared by clients, ordered by name
 	bindings  []binding  // ordered by source, destination, key and arguments
@@ -37,7 +37,7 @@ type exchange struct {
 	Exchange
 }
 
-// binding connects an exchange to a queue, or to another exchange.
+// binding is a rule that routes messages from an exchange to a queue or to another exchange.
 type binding struct {
 	source      string
 	queue       amqp.Queue // 0 if the destination is an exchange
@@ -51,7 +51,7 @@ func (x *binding) compare(o *binding) int {
 		cmp.Compare(x.key, o.key), cmp.Compare(x.headers, o.headers))
 }
 
-// Exchange is the exchange with a name, and whether it exists.
+// Exchange returns the properties of the exchange with the given name, and whether it exists.
 func (b *Broker) Exchange(name string) (Exchange, bool) {
 	if x, ok := predeclared[name]; ok {
 		return x, true
@@ -66,7 +66,8 @@ func (b *Broker) Exchange(name string) (Exchange, bool) {
 	return b.routing.exchanges[i].Exchange, true
 }
 
-// exchange is the index of a declared exchange, or its place, and whether it exists.
+// exchange returns the index of the exchange that clients have declared with this name, and true. If there is none, it
+// returns the index where it would be, and false.
 func (r *routing) exchange(name string) (int, bool) {
 	return slices.BinarySearchFunc(r.exchanges, name, func(x exchange, name string) int { return strings.Compare(x.name, name) })
 }
@@ -101,7 +102,7 @@ func (b *Broker) declareExchange(on at, cmd *amqp.Command) amqp.Reply {
 	return ok
 }
 
-// routes is the routing, which it creates if necessary.
+// routes returns the broker's routing, and creates it if it is nil.
 func (b *Broker) routes() *routing {
 	if b.routing == nil {
 		b.routing = new(routing)
@@ -149,8 +150,8 @@ func (b *Broker) bind(on at, cmd *amqp.Command) amqp.Reply {
 	return ok
 }
 
-// unbind answers queue.unbind and exchange.unbind. Removing a missing binding succeeds, even if its resources are
-// missing.
+// unbind answers queue.unbind and exchange.unbind. Removing a missing binding succeeds, even if its exchange or queue
+// is missing.
 func (b *Broker) unbind(on at, cmd *amqp.Command) amqp.Reply {
 	r := b.names.Routing(cmd.Route)
 	from := bindingOf(cmd, &r)
@@ -174,13 +175,13 @@ func (b *Broker) unbind(on at, cmd *amqp.Command) amqp.Reply {
 	return ok
 }
 
-// matchable reports whether a binding's arguments have a valid x-match.
+// matchable reports whether the arguments of a binding have a valid x-match, or none.
 func matchable(arguments amqp.Headers) bool {
 	_, _, ok := matching(arguments)
 	return ok
 }
 
-// bindingOf is the binding that a command names.
+// bindingOf returns the binding that a command names.
 func bindingOf(cmd *amqp.Command, r *amqp.Routing) binding {
 	x := binding{source: r.Exchange, key: r.Key, headers: r.Headers}
 	if cmd.Method == amqp.ExchangeBind || cmd.Method == amqp.ExchangeUnbind {
@@ -191,14 +192,14 @@ func bindingOf(cmd *amqp.Command, r *amqp.Routing) binding {
 	return x
 }
 
-// bindable is the error of an impossible binding: the default exchange cannot be bound, and nothing can be bound to
-// it.
+// bindable returns the error of an impossible binding; 0 if it is possible. The default exchange can be neither source
+// nor destination.
 func (b *Broker) bindable(x *binding, cmd *amqp.Command) amqp.Code {
 	toExchange := cmd.Method == amqp.ExchangeBind || cmd.Method == amqp.ExchangeUnbind
 	switch {
 	case x.source == "", toExchange && x.destination == "":
 		return amqp.AccessRefused
-	case !toExchange && x.queue == 0: // a queue must have a name
+	case !toExchange && x.queue == 0: // the queue must be named
 		return amqp.NotFound
 	}
 	return 0
@@ -223,12 +224,12 @@ func (r *routing) bind(x binding) {
 	}
 }
 
-// leads reports whether an exchange has a binding.
+// leads reports whether the exchange from is the source of any binding.
 func (r *routing) leads(from string) bool {
 	return slices.ContainsFunc(r.bindings, func(x binding) bool { return x.source == from })
 }
 
-// delete deletes an exchange with all bindings from it and to it.
+// delete deletes an exchange, with all bindings from it and to it.
 func (r *routing) delete(name string) {
 	if i, ok := r.exchange(name); ok {
 		r.exchanges = slices.Delete(r.exchanges, i, i+1)
@@ -237,7 +238,8 @@ func (r *routing) delete(name string) {
 	r.unbindAll(func(x *binding) bool { return x.queue == 0 && x.destination == name })
 }
 
-// unbindAll removes the selected bindings, and then exchanges that are deleted with their last binding.
+// unbindAll removes the bindings for which meant returns true. Then it deletes auto-delete exchanges that have no
+// binding left.
 func (r *routing) unbindAll(meant func(*binding) bool) {
 	var sources []string
 	r.bindings = slices.DeleteFunc(r.bindings, func(x binding) bool {
@@ -252,14 +254,14 @@ func (r *routing) unbindAll(meant func(*binding) bool) {
 	}
 }
 
-// unused deletes an exchange if it is deleted with its last binding, and has none left.
+// unused deletes an auto-delete exchange that has no binding left.
 func (r *routing) unused(name string) {
 	if i, ok := r.exchange(name); ok && r.exchanges[i].AutoDelete && !r.leads(name) {
 		r.delete(name)
 	}
 }
 
-// restart keeps the durable exchanges, and the bindings between durable exchanges and queues.
+// restart keeps durable exchanges, and the bindings between durable exchanges and durable queues.
 func (r *routing) restart(b *Broker) {
 	r.exchanges = slices.DeleteFunc(r.exchanges, func(x exchange) bool { return !x.Durable })
 	r.bindings = slices.DeleteFunc(r.bindings, func(x binding) bool {

@@ -6,12 +6,13 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Unacknowledged messages of a deleted queue are dropped. A later queue of that name gets none of them back, and
-// other queues get their own, however the messages are returned, in a transaction or outside of it.
+// TestDeletedQueueIsForgotten: the unacknowledged messages of a deleted queue are dropped. A later queue with the same
+// name gets none of them back; other queues get theirs. It makes no difference how the messages are returned, or
+// whether in a transaction.
 func TestDeletedQueueIsForgotten(t *testing.T) {
 	other := func(m amqp.Method) amqp.Command { return amqp.Command{Method: m, Channel: 1, Queue: 2} }
 	back := cmd(amqp.BasicNack, amqp.Requeue|amqp.Multiple)
-	back.Number = 0 // all there are
+	back.Number = 0 // with Multiple, 0 names all unacknowledged messages
 	for name, c := range map[string]struct{ before, after []amqp.Command }{
 		"nack":                            {nil, []amqp.Command{back}},
 		"closing the channel":             {nil, []amqp.Command{cmd(amqp.ChannelClose, 0)}},
@@ -20,7 +21,7 @@ func TestDeletedQueueIsForgotten(t *testing.T) {
 		"deleted before it is committed":  {[]amqp.Command{cmd(amqp.TxSelect, 0), back}, []amqp.Command{cmd(amqp.TxCommit, 0)}},
 		"deleted before it is taken back": {[]amqp.Command{cmd(amqp.TxSelect, 0), back}, []amqp.Command{cmd(amqp.TxRollback, 0), cmd(amqp.ChannelClose, 0)}},
 	} {
-		for deleted := range 2 { // or not at all
+		for deleted := range 2 { // with and without deleting the queue
 			b := fuzzed(Options{})
 			for _, q := range []func(amqp.Method) amqp.Command{func(m amqp.Method) amqp.Command { return cmd(m, 0) }, other} {
 				b.Apply(2, q(amqp.QueueDeclare))
@@ -49,7 +50,7 @@ func TestDeletedQueueIsForgotten(t *testing.T) {
 	}
 }
 
-// A version's options follow from its name; an unknown name has those of 3.10.8.
+// TestLike: the options follow from the name of the version. An unknown name has the options of RabbitMQ 3.10.8.
 func TestLike(t *testing.T) {
 	served := Options{SuccessorServed: true, OwnTimeouts: true}
 	routed := Options{RoutedAtPublish: true, SuccessorServed: true, OwnTimeouts: true, Four: true}
@@ -65,7 +66,7 @@ func TestLike(t *testing.T) {
 	}
 }
 
-// A rolled-back acknowledgement does not stop the consumer timeout.
+// TestLateRollback: after the rollback of an acknowledgement, the consumer timeout applies again.
 func TestLateRollback(t *testing.T) {
 	b := New(new(amqp.Names), Options{ConsumerTimeout: 5})
 	c := b.Connect()

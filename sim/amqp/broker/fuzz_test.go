@@ -9,18 +9,18 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// routes is how many routings there are.
+// routes is the number of different routings (exchange, key and headers) in these tests.
 const routes = 30
 
-// opSize is how many bytes stand for one operation.
+// opSize is the number of bytes that encode one operation on a broker.
 const opSize = 8
 
-// operate decodes an operation from bytes, and returns the broker's reply and deliveries.
+// operate decodes an operation and executes it. It returns the broker's reply and deliveries.
 func operate(b *Broker, op [opSize]byte) (r amqp.Reply, sent []amqp.Delivery) {
 	c := Conn(op[1] % 4)
 	switch op[0] % 32 {
 	case 0:
-		if b.Alive(3) { // enough is enough
+		if b.Alive(3) { // three connections are enough
 			return r, nil
 		}
 		r.Number = uint64(b.Connect())
@@ -40,7 +40,7 @@ func operate(b *Broker, op [opSize]byte) (r amqp.Reply, sent []amqp.Delivery) {
 	return r, sent
 }
 
-// decode makes a command of bytes.
+// decode returns the command that the bytes of an operation encode.
 func decode(op [opSize]byte) amqp.Command {
 	return amqp.Command{
 		Method: amqp.Method(op[0] % 27), Route: amqp.Route(op[5] >> 2 % (routes + 1)), Channel: uint16(op[2] % 4), Queue: amqp.Queue(op[2] >> 2 % 4),
@@ -53,7 +53,7 @@ func decode(op [opSize]byte) amqp.Command {
 	}
 }
 
-// rareArguments are those that few queues have.
+// rareArguments are sets of arguments that few queues have.
 var rareArguments = [8]amqp.ArgumentSet{
 	0, 0, amqp.SingleActive, amqp.HasMaxPriority, amqp.HasDeadLetterExchange, amqp.HasDeadLetterExchange | amqp.HasDeadLetterKey,
 	amqp.HasMaxPriority | amqp.HasDeadLetterExchange, amqp.HasDeadLetterKey,
@@ -78,8 +78,8 @@ func fuzzed(opts Options) *Broker {
 	return b
 }
 
-// Whatever is done to a broker, it does not panic, its parts agree with one another, a copy is equal,
-// and does the same.
+// FuzzApply executes arbitrary operations on a broker. The broker never panics, its data stay consistent, and a copy of
+// the broker behaves in the same way.
 func FuzzApply(f *testing.F) {
 	random := rand.NewPCG(1, 2)
 	for range 50 {
@@ -107,7 +107,7 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
-// declareQuorum has a broker whose first queue is a quorum queue of some sort.
+// declareQuorum declares the first queue as a quorum queue, with arguments that depend on kind.
 func declareQuorum(b *Broker, kind int) {
 	args := amqp.Arguments{Has: amqp.Quorum | []amqp.ArgumentSet{0, amqp.HasDeliveryLimit, amqp.SingleActive, amqp.HasMaxLength}[kind/4%4], DeliveryLimit: 1, MaxLength: 2}
 	b.Apply(1, amqp.Command{Method: amqp.QueueDeclare, Channel: 1, Queue: 1, Flags: amqp.Durable, Args: args})
@@ -121,7 +121,7 @@ func randomOps(r *rand.Rand, n int) []byte {
 	return ops
 }
 
-// expectSame does the same with two equal brokers and expects them to stay equal.
+// expectSame executes one operation on two equal brokers, and expects equal replies and brokers that stay equal.
 func expectSame(t *testing.T, b, o *Broker, op [opSize]byte) {
 	t.Helper()
 	if !b.Equal(o) || !bytes.Equal(b.AppendState(nil), o.AppendState(nil)) {
@@ -143,10 +143,10 @@ func expectSame(t *testing.T, b, o *Broker, op [opSize]byte) {
 	}
 }
 
-// expectConsistent checks what must hold between the parts of a broker.
+// expectConsistent checks the invariants of a broker's data.
 func (b *Broker) expectConsistent(t *testing.T) {
 	t.Helper()
-	unacked := make([]int, max(1, len(b.queues))) // 0 is of queues that are gone
+	unacked := make([]int, max(1, len(b.queues))) // by queue; entry 0 counts messages of deleted queues
 	for i := range b.conns {
 		for n := range b.conns[i].channels {
 			ch := &b.conns[i].channels[n]
@@ -202,7 +202,7 @@ func (q *queue) expectConsistent(t *testing.T, id int) {
 	}
 }
 
-// expectServed expects that no message waits for a consumer that could take it.
+// expectServed checks that no message is ready while a consumer could take it.
 func (q *queue) expectServed(t *testing.T, id, depth int) {
 	t.Helper()
 	able := func(c consumer) bool { return !c.limited || c.credit > 0 }
@@ -213,7 +213,7 @@ func (q *queue) expectServed(t *testing.T, id, depth int) {
 	}
 }
 
-// Brokers with the same bytes of state behave alike from then on, whatever their past.
+// TestEqualStatesAnswerAlike: brokers with equal encoded states behave in the same way, whatever happened before.
 func TestEqualStatesAnswerAlike(t *testing.T) {
 	for _, opts := range []Options{{}, {RoutedAtPublish: true}, {ConsumerTimeout: 5}} {
 		expectAlike(t, opts)
@@ -248,7 +248,7 @@ func expectAlike(t *testing.T, opts Options) {
 	}
 }
 
-// The same operations have the same results, also in reused memory.
+// TestDeterminism: the same operations have the same results in new and in reused memory.
 func TestDeterminism(t *testing.T) {
 	used := fuzzed(Options{})
 	for seed := range uint64(100) {

@@ -7,15 +7,15 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Held is a message of a queue: ready, or delivered to a channel that has not acknowledged it.
+// Held is a message of a queue. It is ready, or it was delivered to a channel that has not acknowledged it.
 type Held struct {
 	Message uint64
-	Conn    Conn // 0 if the message is ready
+	Conn    Conn // connection that has the message; 0 if it is ready
 	Channel uint16
-	Tag     uint64 // its delivery tag on the channel
+	Tag     uint64 // delivery tag on the channel
 }
 
-// Messages are the messages of a queue: first the ready ones in order, then those delivered to channels.
+// Messages yields the messages of a queue: first the ready ones in order, then those that were delivered to channels.
 func (b *Broker) Messages(id amqp.Queue) iter.Seq[Held] {
 	return func(yield func(Held) bool) {
 		if !b.Exists(id) {
@@ -35,7 +35,8 @@ func (b *Broker) Messages(id amqp.Queue) iter.Seq[Held] {
 	}
 }
 
-// delivered yields the messages of a queue that channels hold, including those that a transaction will settle.
+// delivered yields the messages of a queue that channels have not acknowledged, including those that an open
+// transaction will settle.
 func (b *Broker) delivered(id amqp.Queue, yield func(Held) bool) {
 	for c := range b.conns {
 		for n := range b.conns[c].channels {
@@ -51,16 +52,16 @@ func (b *Broker) delivered(id amqp.Queue, yield func(Held) bool) {
 	}
 }
 
-// Consumer is a consumer of a queue.
+// Consumer describes a consumer of a queue.
 type Consumer struct {
 	Conn      Conn
 	Channel   uint16
 	Exclusive bool
-	Single    bool // its queue has only one active consumer at a time
-	Waits     bool // it waits for the end of the active consumer
+	Single    bool // its queue has a single active consumer
+	Waits     bool // another consumer is the active one
 }
 
-// Consumers are the consumers of a queue.
+// Consumers yields the consumers of a queue.
 func (b *Broker) Consumers(id amqp.Queue) iter.Seq[Consumer] {
 	return func(yield func(Consumer) bool) {
 		if !b.Exists(id) {
@@ -75,7 +76,7 @@ func (b *Broker) Consumers(id amqp.Queue) iter.Seq[Consumer] {
 	}
 }
 
-// Holds reports whether a connection consumes a queue, or has unacknowledged messages.
+// Holds reports whether a connection has a consumer or an unacknowledged message.
 func (b *Broker) Holds(conn Conn) bool {
 	if !b.Alive(conn) {
 		return false

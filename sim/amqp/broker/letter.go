@@ -7,56 +7,57 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// Reason is the reason why a message became a dead letter.
+// Reason says why a message became a dead letter.
 type Reason uint8
 
-// The reasons.
+// The reasons why a message becomes a dead letter.
 const (
-	Expired       Reason = iota // its time to live, or that of its queue, was over
-	MaxLen                      // its queue was too long
+	Expired       Reason = iota // the message expired, by its own expiration or its queue's
+	MaxLen                      // the queue was at its maximum length
 	Rejected                    // a client rejected it without requeueing
 	DeliveryLimit               // it returned to its queue too often
 )
 
-// String is the reason's name in the header x-death.
+// String returns the reason as in the header x-death.
 func (r Reason) String() string {
 	return [...]string{"expired", "maxlen", "rejected", "delivery_limit"}[r]
 }
 
-// Letter is the routing data of a message that is a dead letter, or may become one.
+// Letter has the routing data of a message that is a dead letter, or may become one.
 type Letter struct {
-	Exchange, Key string // with which it was last published
+	Exchange, Key string // with which the message was last published
 	Deaths        []Death
 }
 
-// Death is the death of a message in a queue; the latest comes first. A later death in the same queue for the same
-// reason only increases the count.
+// Death records that a message became a dead letter in a queue. The latest death comes first. A later death in the same
+// queue for the same reason only increases the count.
 type Death struct {
-	Queue, Exchange, Key string // where it died, and how it had been published
+	Queue, Exchange, Key string // the queue, and the exchange and key with which the message was published to it
 	Reason               Reason
-	First                bool // the first of all deaths
+	First                bool // whether it is the first of all deaths of the message
 	Count                uint64
-	At                   int64 // time of the first of the counted deaths
+	At                   int64 // time of the first of the counted deaths, in milliseconds
 }
 
-// letter is a [Letter] in stored form.
+// letter is a [Letter] as it is stored.
 type letter struct {
 	exchange, key string
-	headers       amqp.Headers // set by the publisher
-	priority      uint8        // set by the publisher
+	headers       amqp.Headers // as set by the publisher
+	priority      uint8        // as set by the publisher
 	deaths        string
 }
 
-// mail has the broker's dead letters. There is none until the first declaration of a queue with dead letters.
+// mail has the routing data of messages that are dead letters or may become one. It is nil until a queue with dead
+// letters is declared.
 type mail struct {
-	letters []letter // by number; the first is unused
+	letters []letter // indexed by number; entry 0 is unused
 	numbers map[letter]uint32
-	free    []uint32 // free numbers
+	free    []uint32 // unused numbers
 	limit   int      // number of letters at which unused ones are removed
 	dying   []casualty
 }
 
-// casualty is a message that became a dead letter, and is not forwarded yet.
+// casualty is a message that has become a dead letter, and is not forwarded yet.
 type casualty struct {
 	message
 	queue  amqp.Queue
@@ -64,13 +65,13 @@ type casualty struct {
 	reason Reason
 }
 
-// deadLetters is the destination of a queue's dead letters.
+// deadLetters says where a queue's dead letters are forwarded.
 type deadLetters struct {
 	exchange, key string
-	keyed         bool // they get that key, instead of their own
+	keyed         bool // dead letters get this key instead of their own
 }
 
-// deadLettersOf is the destination of dead letters in a queue's declaration.
+// deadLettersOf returns the destination of dead letters that the declaration of a queue asks for.
 func (b *Broker) deadLettersOf(cmd *amqp.Command) *deadLetters {
 	r := b.names.Routing(cmd.Route)
 	d := &deadLetters{exchange: r.Exchange, keyed: cmd.Args.Has&amqp.HasDeadLetterKey != 0}
@@ -80,12 +81,12 @@ func (b *Broker) deadLettersOf(cmd *amqp.Command) *deadLetters {
 	return d
 }
 
-// same reports whether two destinations are equal.
+// same reports whether two destinations are equal; both may be nil.
 func (d *deadLetters) same(o *deadLetters) bool {
 	return d == o || d != nil && o != nil && *d == *o
 }
 
-// post is the mail, which it creates if necessary.
+// post returns the broker's mail, and creates it if it is nil.
 func (b *Broker) post() *mail {
 	if b.mail == nil {
 		b.mail = &mail{letters: make([]letter, 1), numbers: make(map[letter]uint32), limit: 1024}
@@ -94,7 +95,7 @@ func (b *Broker) post() *mail {
 }
 
 // address attaches routing data to a message if it needs any. A message without routing data was published to the
-// default exchange, with the name of its queue as its key. The broker must have mail.
+// default exchange with the name of its queue as the key.
 func (b *Broker) address(p *publication, cmd *amqp.Command) {
 	if cmd.Route == 0 && cmd.Priority == 0 {
 		return
@@ -106,7 +107,7 @@ func (b *Broker) address(p *publication, cmd *amqp.Command) {
 	p.letter = b.enter(letter{exchange: r.Exchange, key: r.Key, headers: r.Headers, priority: uint8(cmd.Priority)})
 }
 
-// enter stores a letter and returns its number.
+// enter stores routing data and returns its number. Equal data have the same number.
 func (b *Broker) enter(l letter) uint32 {
 	m := b.post()
 	n, known := m.numbers[l]
@@ -127,7 +128,7 @@ func (b *Broker) enter(l letter) uint32 {
 	return n
 }
 
-// sweepLetters removes the letters that no message uses.
+// sweepLetters removes the routing data that no message uses any more.
 func (b *Broker) sweepLetters() {
 	m := b.mail
 	used := make([]bool, len(m.letters))
@@ -170,8 +171,8 @@ func (ch *channel) markLetters(used []bool) {
 	}
 }
 
-// Letter returns the routing data of a message by the number that came with the message. ok is false for 0: a client
-// published the message, and knows its data.
+// Letter returns the routing data with the given number, which came with a message. ok is false for number 0: a client
+// published this message and knows its data.
 func (b *Broker) Letter(number uint32) (l Letter, ok bool) {
 	if number == 0 {
 		return l, false
@@ -180,15 +181,15 @@ func (b *Broker) Letter(number uint32) (l Letter, ok bool) {
 	return Letter{of.exchange, of.key, parseDeaths(of.deaths)}, true
 }
 
-// die makes a message a dead letter, if its queue has dead letters.
+// die makes message m a dead letter, unless its queue has no destination for dead letters.
 func (b *Broker) die(q *queue, id amqp.Queue, m message, reason Reason) {
 	if q.dead != nil {
 		b.mail.dying = append(b.mail.dying, casualty{m, id, q.dead, reason})
 	}
 }
 
-// forwardDead forwards dead letters, and the dead letters that result. It runs last: in RabbitMQ, queues receive dead
-// letters in the same way as messages of clients. The broker must have mail.
+// forwardDead forwards all dead letters, and the dead letters that result from this. It runs after a command's other
+// effects: in RabbitMQ, queues receive dead letters in the same way as messages of clients. The broker must have mail.
 func (b *Broker) forwardDead() {
 	for i := 0; i < len(b.mail.dying); i++ {
 		c := b.mail.dying[i]
@@ -197,8 +198,8 @@ func (b *Broker) forwardDead() {
 	b.mail.dying = b.mail.dying[:0]
 }
 
-// forward forwards one dead letter. If its exchange is missing, the letter is lost. It does not return to a queue
-// that it has been in, unless a client has rejected it since.
+// forward forwards one dead letter. If its exchange is missing, the letter is lost. It does not return to a queue in
+// which it has died before, unless a client has rejected it since.
 func (b *Broker) forward(c *casualty) {
 	if _, exists := b.Exchange(c.to.exchange); !exists && c.to.exchange != "" {
 		return
@@ -225,7 +226,7 @@ func (b *Broker) forward(c *casualty) {
 	}
 }
 
-// cycle reports whether a message has died in a queue before, without being rejected by a client since.
+// cycle reports whether a message has died in the queue before, without a client having rejected it since.
 func cycle(queue string, deaths []Death) bool {
 	for _, d := range deaths {
 		if d.Reason == Rejected {
@@ -238,7 +239,8 @@ func cycle(queue string, deaths []Death) bool {
 	return false
 }
 
-// addDeath puts a death first, and adds the count of an earlier one in the same queue for the same reason.
+// addDeath puts death d first. If there was one in the same queue for the same reason, it moves this one to the front
+// and increases its count.
 func addDeath(deaths []Death, d Death) []Death {
 	d.First = len(deaths) == 0
 	if i := slices.IndexFunc(deaths, func(o Death) bool { return o.Queue == d.Queue && o.Reason == d.Reason }); i >= 0 {
@@ -249,7 +251,7 @@ func addDeath(deaths []Death, d Death) []Death {
 	return slices.Insert(deaths, 0, d)
 }
 
-// formatDeaths writes deaths in a normal form: equal deaths give equal texts.
+// formatDeaths writes deaths as text, such that equal deaths have equal texts.
 func formatDeaths(deaths []Death) string {
 	var b []byte
 	for _, d := range deaths {

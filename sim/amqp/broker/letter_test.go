@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// lettered is a broker with a queue a whose messages expire after a millisecond, and go on to b, which nothing is
-// known of beforehand.
+// lettered returns a broker with a queue a, whose messages expire after one millisecond. They are forwarded as dead
+// letters to queue b.
 func lettered(t *testing.T) *Broker {
 	names := new(amqp.Names)
 	a, second := names.Intern("a"), names.Intern("b")
@@ -28,7 +28,7 @@ func lettered(t *testing.T) *Broker {
 	return b
 }
 
-// dead makes message n a dead letter, a millisecond after the one before it, in the second queue.
+// dead publishes message n and lets it expire, so that it becomes a dead letter in the second queue.
 func dead(t *testing.T, b *Broker, n uint64) {
 	t.Helper()
 	b.Apply(1, amqp.Command{Method: amqp.BasicPublish, Channel: 1, Queue: 1, Number: n})
@@ -37,8 +37,8 @@ func dead(t *testing.T, b *Broker, n uint64) {
 	}
 }
 
-// TestLettersAreForgotten: what dead letters say is forgotten when no message has it, and kept as long as one does,
-// wherever that is.
+// TestLettersAreForgotten: the broker keeps the routing data of a dead letter as long as a message has it, and then
+// drops it. The message may be ready, unacknowledged, in a transaction, or on its way to a consumer.
 func TestLettersAreForgotten(t *testing.T) {
 	b := lettered(t)
 	get := func(channel uint16) uint32 {
@@ -96,21 +96,21 @@ func TestLettersAreForgotten(t *testing.T) {
 	}
 }
 
-// TestLetterOfNone: a message that a client has published has no letter.
+// TestLetterOfNone: a message that a client has published has the number 0 and no routing data.
 func TestLetterOfNone(t *testing.T) {
 	if l, ok := New(new(amqp.Names), Options{}).Letter(0); ok || l.Deaths != nil {
 		t.Errorf("got %v", l)
 	}
 }
 
-// TestReasons: RabbitMQ's words.
+// TestReasons: reasons have the names that RabbitMQ uses in x-death.
 func TestReasons(t *testing.T) {
 	if got := fmt.Sprint(Expired, MaxLen, Rejected); got != "expired maxlen rejected" {
 		t.Errorf("got %s", got)
 	}
 }
 
-// TestNotStored: a search stores no broker with what it has no form for, and says so.
+// TestNotStored: encoding a broker with dead letters or priorities panics, since a state has no form for these.
 func TestNotStored(t *testing.T) {
 	b := lettered(t)
 	expectPanic(t, "broker: dead letters are not stored", func() { parted(b) })

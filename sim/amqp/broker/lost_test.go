@@ -6,13 +6,13 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// cmd is a command on the first channel about the first queue.
+// cmd returns a command on channel 1 that concerns the first queue.
 func cmd(m amqp.Method, flags amqp.Flags) amqp.Command {
 	return amqp.Command{Method: m, Channel: 1, Queue: 1, Number: 1, Flags: flags}
 }
 
-// A restart takes no message that was not taken before: a connection that ends later gets none of the messages of one
-// that ended earlier.
+// TestRestartDeliversNothing: a restart ends connections one after the other. The messages of one that ends are not
+// delivered to a connection that ends later.
 func TestRestartDeliversNothing(t *testing.T) {
 	b := fuzzed(Options{})
 	for _, c := range []amqp.Command{cmd(amqp.QueueDeclare, amqp.Durable), cmd(amqp.BasicPublish, amqp.Persistent), cmd(amqp.BasicGet, 0)} {
@@ -25,8 +25,8 @@ func TestRestartDeliversNothing(t *testing.T) {
 	}
 }
 
-// A transaction of which a message is rejected fails as a whole, whichever of its messages that is, and
-// undoes nothing.
+// TestCommitTellsOfAnyRejection: if a queue rejects any message of a transaction, the commit fails. The other messages
+// stay in their queues.
 func TestCommitTellsOfAnyRejection(t *testing.T) {
 	for _, rejected := range []int{0, 1, 2} {
 		b := fuzzed(Options{})
@@ -47,8 +47,8 @@ func TestCommitTellsOfAnyRejection(t *testing.T) {
 	}
 }
 
-// A channel is broken from the error that closed it until it is opened again, and that of a connection
-// that is gone is not.
+// TestBroken: Broken returns a channel's error code from the error that closed it until it is opened again. It returns
+// 0 for a channel of a connection that has ended.
 func TestBroken(t *testing.T) {
 	b := fuzzed(Options{})
 	expect := func(when string, c Conn, number uint16, want amqp.Code) {
@@ -58,7 +58,7 @@ func TestBroken(t *testing.T) {
 		}
 	}
 	expect("before", 1, 1, 0)
-	b.Apply(1, cmd(amqp.BasicGet, 0)) // from a queue that does not exist
+	b.Apply(1, cmd(amqp.BasicGet, 0)) // the queue does not exist, which closes the channel
 	expect("after", 1, 1, amqp.NotFound)
 	expect("after", 2, 1, 0)
 	expect("after", 1, 3, 0)
@@ -71,12 +71,12 @@ func TestBroken(t *testing.T) {
 	expect("never there", 9, 1, 0)
 }
 
-// A consumer that need not acknowledge is not held back by prefetch.
+// TestPrefetchConcernsAcknowledgements: a prefetch count does not limit a consumer that need not acknowledge.
 func TestPrefetchConcernsAcknowledgements(t *testing.T) {
 	for _, flags := range []amqp.Flags{0, amqp.NoAck} {
 		b := fuzzed(Options{})
 		b.Apply(1, cmd(amqp.QueueDeclare, 0))
-		b.Apply(1, cmd(amqp.BasicQos, 0)) // one
+		b.Apply(1, cmd(amqp.BasicQos, 0)) // prefetch count 1
 		b.Apply(1, cmd(amqp.BasicConsume, flags))
 		for range 3 {
 			b.Apply(2, cmd(amqp.BasicPublish, 0))
@@ -88,7 +88,8 @@ func TestPrefetchConcernsAcknowledgements(t *testing.T) {
 	}
 }
 
-// A consumer with a prefetch count is sent one message more for each that it settles, and never more at once.
+// TestPrefetch: a consumer with a prefetch count gets that many messages at first, and then one more for each that it
+// settles.
 func TestPrefetch(t *testing.T) {
 	for _, settle := range []amqp.Command{cmd(amqp.BasicAck, 0), cmd(amqp.BasicNack, 0)} {
 		for prefetch := 1; prefetch <= 2; prefetch++ {

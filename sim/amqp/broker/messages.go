@@ -2,9 +2,9 @@ package broker
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// AppendMessages appends the identities of all messages in the broker: in queues, unacknowledged, in transactions,
-// and on their way to consumers. An identity may occur more than once. A caller that stores contents may drop all
-// others.
+// AppendMessages appends the ids of all messages in the broker: in queues, unacknowledged, in transactions, and on
+// their way to consumers. An id may occur more than once. A caller that stores the contents of messages may drop those
+// of all other ids.
 func (b *Broker) AppendMessages(ids []uint64) []uint64 {
 	for i := range b.queues {
 		l := &b.queues[i].ready
@@ -36,7 +36,7 @@ func (ch *channel) appendMessages(ids []uint64) []uint64 {
 	return ids
 }
 
-// Settled reports whether no channel has a transaction to commit, so that all published messages have reached their
+// Settled reports whether no channel has an uncommitted transaction. All published messages have then reached their
 // queues.
 func (b *Broker) Settled() bool {
 	for i := range b.conns {
@@ -49,7 +49,7 @@ func (b *Broker) Settled() bool {
 	return true
 }
 
-// Broken is the code with which the broker closed a channel, 0 if it did not.
+// Broken returns the error code with which the broker closed a channel; 0 if it did not.
 func (b *Broker) Broken(c Conn, number uint16) amqp.Code {
 	if !b.Alive(c) {
 		return 0

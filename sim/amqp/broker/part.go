@@ -7,12 +7,12 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 )
 
-// A broker's state has a shared part and a part for each connection, so that a search can store each part once.
-// Exchanges and bindings, priorities of messages, dead letters and quorum queues are not stored, since the locks use
-// none.
+// The encoded state of a broker has a shared part and one part for each connection, so that a search can store each
+// part only once. Exchanges, bindings, message priorities, dead letters and quorum queues cannot be encoded, since the
+// reference locks use none of them.
 
-// CodeCommon writes the queues that no connection owns exclusively, and the numbers of deleted queues if they matter;
-// or reads them into a broker without queues.
+// CodeCommon writes or reads the shared part: the queues that no connection owns exclusively and, if they matter, the
+// numbers of deleted queues. The broker that reads must have no queues.
 func (b *Broker) CodeCommon(c *codec.Coder) {
 	if b.mail != nil {
 		panic("broker: dead letters are not stored")
@@ -26,7 +26,7 @@ func (b *Broker) CodeCommon(c *codec.Coder) {
 	}
 }
 
-// codeGone writes or reads the number of deleted queues of each name.
+// codeGone writes or reads, for each name, how many queues with this name were deleted.
 func (b *Broker) codeGone(c *codec.Coder) {
 	n := len(b.gone)
 	for n > 0 && b.gone[n-1] == 0 {
@@ -39,8 +39,8 @@ func (b *Broker) codeGone(c *codec.Coder) {
 	}
 }
 
-// CodeConnection writes a connection with its channels and exclusive queues, or reads one that the broker does not
-// have.
+// CodeConnection writes or reads a connection with its channels and exclusive queues. The broker that reads must not
+// have this connection.
 func (b *Broker) CodeConnection(c *codec.Coder, conn Conn) {
 	for int(conn) > len(b.conns) {
 		b.conns = append(b.conns, connection{})
@@ -76,7 +76,7 @@ func (b *Broker) codeChannels(c *codec.Coder, conn Conn) {
 	}
 }
 
-// opened is the number of channels that are not closed.
+// opened returns the number of channels that are open or closed by the broker.
 func opened(channels []channel) (n int) {
 	for i := range channels {
 		if channels[i].state != closed {
@@ -86,7 +86,7 @@ func opened(channels []channel) (n int) {
 	return n
 }
 
-// nthOpen is the number of the n-th channel that is not closed, counted from 1.
+// nthOpen returns the number of the n-th channel, from 1, that is open or closed by the broker.
 func nthOpen(channels []channel, n int) int {
 	for i := range channels {
 		if channels[i].state == closed {
@@ -132,7 +132,7 @@ func (b *Broker) codeChannel(c *codec.Coder, on at) {
 	}
 }
 
-// codeQueues writes or reads the queues of one owner.
+// codeQueues writes or reads the queues of one owner; owner 0 stands for queues without one.
 func (b *Broker) codeQueues(c *codec.Coder, owner Conn) {
 	if !c.Reading() {
 		for id := range b.queues {
@@ -177,8 +177,8 @@ func (b *Broker) codeQueue(c *codec.Coder, id amqp.Queue, q *queue) {
 	b.codeBacklog(c, id, q, held)
 }
 
-// codeBacklog writes equal neighbours as one run, whatever their past. A message held by a channel may return between
-// two others; those are then no neighbours.
+// codeBacklog writes or reads the ready messages of a queue. It writes equal neighbours as one run, so that equal
+// states have equal codes. Two messages are no neighbours if a message that a channel holds may return between them.
 func (b *Broker) codeBacklog(c *codec.Coder, id amqp.Queue, q *queue, held bool) {
 	l := &q.ready
 	if !c.Reading() {
@@ -216,7 +216,7 @@ func (b *Broker) codeBacklog(c *codec.Coder, id amqp.Queue, q *queue, held bool)
 	}
 }
 
-// between reports whether a channel holds a message of a queue that is between two positions.
+// between reports whether a channel holds a message of a queue whose position is from or later, and before to.
 func (b *Broker) between(id amqp.Queue, from, to uint64) bool {
 	if from == to {
 		return false
@@ -234,7 +234,7 @@ func (b *Broker) between(id amqp.Queue, from, to uint64) bool {
 	return false
 }
 
-// alike reports whether messages differ only in position.
+// alike reports whether two messages differ only in their positions.
 func (m *message) alike(o *message) bool {
 	return m.id == o.id && m.mark == o.mark && m.deadline == o.deadline && m.deliveries == o.deliveries
 }
@@ -248,9 +248,9 @@ func (b *Broker) codeRun(c *codec.Coder, r *run) {
 	b.codeDeadline(c, &r.deadline)
 }
 
-// codeDeadline writes or reads the remaining time until a deadline.
+// codeDeadline writes or reads a deadline as the remaining milliseconds.
 func (b *Broker) codeDeadline(c *codec.Coder, deadline *int64) {
-	left := int64(0) // remaining time plus 1
+	left := int64(0) // remaining milliseconds plus 1; 0 means that it never expires
 	if *deadline != never {
 		left = max(*deadline-b.now, 0) + 1
 	}

@@ -7,14 +7,13 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 )
 
-// The consumption of a channel is part of its connection. It has the consumers and unacknowledged messages, each with
-// its place in its queue, and the messages on their way to the channel. A channel without any of these writes
-// nothing.
+// The encoded part of a connection has, for each channel, its consumers and unacknowledged messages, each with its
+// place in its queue, and the messages on their way to the channel. A channel with none of these writes nothing.
 
-// consuming is a bit in the byte of a channel's mode, which says that the channel has consumers or messages.
+// consuming is a bit in the encoded mode of a channel. It says that consumers or messages of the channel follow.
 const consuming channelMode = 0x80
 
-// consumesAny reports whether a channel has anything to do with consumption.
+// consumesAny reports whether a channel has consumers, unacknowledged messages, or messages on their way to it.
 func (b *Broker) consumesAny(on at) bool {
 	conn := &b.conns[on.conn-1]
 	ch := &conn.channels[on.number]
@@ -29,7 +28,7 @@ func (b *Broker) consumesAny(on at) bool {
 	return false
 }
 
-// codeConsumption writes or reads the consumption of a channel.
+// codeConsumption writes or reads the consumers and messages of a channel.
 func (b *Broker) codeConsumption(c *codec.Coder, on at) {
 	ch := &b.conns[on.conn-1].channels[on.number]
 	b.codeDelivered(c, &ch.unacked, false)
@@ -71,8 +70,8 @@ func codeConsumer(c *codec.Coder, one *consumer) {
 	codec.Number(c, &one.credit)
 }
 
-// placeOf is the place of a consumer. Waiting consumers come before skipped ones: their interleaving makes no
-// difference.
+// placeOf returns the place of a queue's i-th consumer in its turn. Consumers that are not blocked come before blocked
+// ones: their relative order makes no difference.
 func (q *queue) placeOf(i int) (place uint16) {
 	for k := range q.consumers {
 		o, c := &q.consumers[k], &q.consumers[i]
@@ -83,7 +82,7 @@ func (q *queue) placeOf(i int) (place uint16) {
 	return place
 }
 
-// restore puts a consumer that was read into its place.
+// restore inserts a consumer that was read, according to its place.
 func (q *queue) restore(c consumer) {
 	i := len(q.consumers)
 	for i > 0 && q.consumers[i-1].place > c.place {
@@ -92,7 +91,8 @@ func (q *queue) restore(c consumer) {
 	q.consumers = slices.Insert(q.consumers, i, c)
 }
 
-// codeDelivered writes or reads unacknowledged messages.
+// codeDelivered writes or reads a list of unacknowledged messages. settled says that an open transaction has settled
+// them.
 func (b *Broker) codeDelivered(c *codec.Coder, list *[]delivered, settled bool) {
 	n := codec.Length(c, len(*list))
 	if c.Reading() {
@@ -119,7 +119,8 @@ func (b *Broker) codeDelivered(c *codec.Coder, list *[]delivered, settled bool) 
 	}
 }
 
-// codePosition writes or reads the number of messages of the queue that precede a delivered one.
+// codePosition writes or reads the position of an unacknowledged message, as the number of messages that precede it in
+// its queue.
 func (b *Broker) codePosition(c *codec.Coder, d *delivered) {
 	if d.queue == 0 {
 		return
@@ -137,7 +138,7 @@ func (b *Broker) codePosition(c *codec.Coder, d *delivered) {
 	}
 }
 
-// codeOutbox writes or reads the messages on their way to a channel.
+// codeOutbox writes or reads the deliveries on their way to a channel.
 func (b *Broker) codeOutbox(c *codec.Coder, on at) {
 	conn := &b.conns[on.conn-1]
 	n := 0
@@ -169,8 +170,8 @@ func codeDelivery(c *codec.Coder, d *amqp.Delivery) {
 	codec.Bools(c, &d.Redelivered, &d.Cancelled)
 }
 
-// ahead is the number of messages, ready or not, of the same queue and priority that precede a delivered one. It
-// represents the message's position.
+// ahead returns the number of messages of the same queue and priority that precede an unacknowledged message, whether
+// ready or not.
 func (b *Broker) ahead(d *delivered) uint64 {
 	n := b.queues[d.queue].ready.before(&d.message)
 	for i := range b.conns {

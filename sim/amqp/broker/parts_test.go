@@ -11,7 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 )
 
-// storable are methods without consumption; unsettled are those with it.
+// These are sets of methods from which random commands are drawn. storable has none that consume messages; unsettled
+// has those that do.
 var (
 	storable = []amqp.Method{
 		amqp.ChannelOpen, amqp.ChannelClose, amqp.ConfirmSelect, amqp.TxSelect, amqp.TxSelect, amqp.TxCommit, amqp.TxRollback,
@@ -20,14 +21,14 @@ var (
 	}
 	unsettled = []amqp.Method{amqp.BasicGet, amqp.BasicConsume, amqp.BasicAck, amqp.BasicNack, amqp.BasicCancel}
 	everyday  = slices.Concat(storable, unsettled, unsettled)
-	// consumable are all of them, of brokers that are stored.
+	// consumable are all methods of brokers that can be encoded.
 	consumable = slices.Concat(storable, unsettled)
-	// givenBack are those by which messages come back to where they were.
+	// givenBack are methods with which messages return to their former positions.
 	givenBack = []amqp.Method{amqp.BasicPublish, amqp.BasicGet, amqp.BasicGet, amqp.BasicNack, amqp.BasicAck, amqp.TxSelect, amqp.TxRollback, amqp.ChannelClose, amqp.QueueDeclare}
 )
 
-// lively runs the same mostly sensible command on all brokers, and returns their replies. Messages have ids
-// identities.
+// lively executes the same random command on all brokers, and returns their replies. Most commands are sensible.
+// Published messages have one of ids different ids.
 func lively(random *rand.Rand, ids int, methods []amqp.Method, brokers ...*Broker) (cmd amqp.Command, replies []amqp.Reply) {
 	conn := Conn(1 + random.IntN(2))
 	cmd = decode([opSize]byte(randomOps(random, 1)))
@@ -49,20 +50,20 @@ func lively(random *rand.Rand, ids int, methods []amqp.Method, brokers ...*Broke
 			b.Connect()
 		}
 		r := b.Apply(conn, cmd)
-		r.Letter = 0 // a number that says nothing by itself
+		r.Letter = 0 // brokers may number equal routing data differently
 		replies = append(replies, r)
 	}
 	return cmd, replies
 }
 
-// storableCommand is a command without what leads to things that are not stored.
+// storableCommand returns the command without arguments that an encoded state cannot have.
 func storableCommand(cmd amqp.Command) amqp.Command {
 	cmd.Priority = 0
 	cmd.Args.Has &^= amqp.HasMaxPriority | amqp.HasDeadLetterExchange | amqp.HasDeadLetterKey
 	return cmd
 }
 
-// stored is a broker that was written down in parts and read again, and what was written.
+// stored encodes a broker, and decodes the parts into a new one. It returns the new broker and the encoded parts.
 func stored(b *Broker) (read *Broker, parts string) {
 	read = New(b.names, b.opts)
 	read.now = b.now
@@ -83,8 +84,8 @@ func stored(b *Broker) (read *Broker, parts string) {
 	return read, parts
 }
 
-// A broker that is stored in parts and restored is equal to the original, and behaves alike. Equal states have equal
-// parts, whatever their past.
+// TestParts: a broker that is decoded from its encoded parts is equal to the original, and behaves in the same way.
+// Equal states have equal parts, whatever happened before.
 func TestParts(t *testing.T) {
 	kept, met := make(map[string]string), 0
 	for seed := range uint64(600) {
@@ -92,7 +93,7 @@ func TestParts(t *testing.T) {
 		methods := [][]amqp.Method{storable, consumable}[seed%2]
 		b := fuzzed(Options{ConsumerTimeout: []int64{0, 0, 0, 20}[seed%4]})
 		for range 60 {
-			for conn := range Conn(2) { // the order of messages to two channels makes no difference, nor do messages to none
+			for conn := range Conn(2) { // keep at most one delivery: their order may make no difference
 				if sent := b.Deliveries(conn+1, nil); len(sent) == 1 && b.channel(at{conn + 1, sent[0].Channel}) != nil {
 					b.conns[conn].outbox = sent
 				}
@@ -127,13 +128,13 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Equal messages are stored as neighbours if nothing may return between them, whatever was between them before, and
-// whatever else the queue's consumers hold.
+// TestNeighbours: equal messages are encoded as one run if no message can return between them. It makes no difference
+// which messages were between them before, or what else channels hold.
 func TestNeighbours(t *testing.T) {
-	const gone, alike = 8, 1 // identities
+	const gone, alike = 8, 1 // ids of messages
 	for name, c := range map[string]struct {
-		through []uint64 // messages that are published and taken; those equal to alike return
-		same    []uint64 // the same, without what is gone
+		through []uint64 // ids of the messages that are published and taken; those equal to alike return
+		same    []uint64 // the same ids, without gone
 	}{
 		"nothing else":      {[]uint64{alike, gone, alike}, []uint64{alike, alike}},
 		"held before them":  {[]uint64{2, alike, gone, alike}, []uint64{2, alike, alike}},
@@ -143,7 +144,7 @@ func TestNeighbours(t *testing.T) {
 	} {
 		for _, transacted := range []bool{false, true} {
 			was, is := through(c.through, gone, alike, transacted), through(c.same, gone, alike, transacted)
-			for range len(c.through) - len(c.same) { // what was taken elsewhere counts as well
+			for range len(c.through) - len(c.same) { // use up as many delivery tags as the other broker
 				is.conns[0].channels[1].tag++
 			}
 			renumber(&is.conns[0].channels[1], &was.conns[0].channels[1])
@@ -158,8 +159,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// through is a broker with a queue from which all published messages were taken. Those equal to alike were returned,
-// and those equal to gone were acknowledged.
+// through returns a broker with a queue to which the messages were published and from which all were taken. Messages
+// with the id alike were returned, and those with the id gone were acknowledged.
 func through(messages []uint64, gone, alike uint64, transacted bool) *Broker {
 	b := fuzzed(Options{})
 	on := func(m amqp.Method, number uint64, flags amqp.Flags) {
@@ -180,7 +181,7 @@ func through(messages []uint64, gone, alike uint64, transacted bool) *Broker {
 			on(amqp.BasicNack, uint64(i+1), amqp.Requeue)
 		}
 	}
-	if transacted { // what is acknowledged in a transaction is held until that is committed
+	if transacted { // acknowledgements in a transaction take effect only at the commit
 		on(amqp.TxSelect, 0, 0)
 		for i, id := range messages {
 			if id != gone && id != alike {
@@ -191,7 +192,7 @@ func through(messages []uint64, gone, alike uint64, transacted bool) *Broker {
 	return b
 }
 
-// renumber gives the messages that a channel holds the tags that another's have.
+// renumber gives the messages that one channel (ch) holds the delivery tags of those that another channel (as) holds.
 func renumber(ch, as *channel) {
 	for i := range ch.unacked {
 		ch.unacked[i].tag = as.unacked[i].tag
@@ -201,7 +202,7 @@ func renumber(ch, as *channel) {
 	}
 }
 
-// unnumbered are deliveries without the numbers of their letters, which say nothing by themselves.
+// unnumbered returns the deliveries without the numbers of their routing data, which brokers may assign differently.
 func unnumbered(d []amqp.Delivery) []amqp.Delivery {
 	for i := range d {
 		d[i].Letter = 0
@@ -209,8 +210,8 @@ func unnumbered(d []amqp.Delivery) []amqp.Delivery {
 	return d
 }
 
-// A copy behaves like its original, also if it overwrites another broker. So does any broker with the same bytes of
-// state. References between a broker's parts stay valid.
+// TestCopies: a copy of a broker behaves like the original, also if it overwrites another broker. So does any broker
+// with the same encoded state. The broker's data stay consistent.
 func TestCopies(t *testing.T) {
 	seen := make(map[string]*Broker)
 	copied, met := new(Broker), 0
@@ -255,8 +256,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// AppendMessages has every message that the broker can still deliver: those in queues, in transactions, with
-// consumers, and unacknowledged.
+// TestAppendMessages: AppendMessages returns every message that the broker can still deliver: in queues, in
+// transactions, on their way to consumers, and unacknowledged.
 func TestAppendMessages(t *testing.T) {
 	given := 0
 	for seed := range uint64(1000) {
@@ -278,7 +279,7 @@ func TestAppendMessages(t *testing.T) {
 	}
 }
 
-// drain takes everything out of a broker.
+// drain takes all messages out of a broker, and returns their ids.
 func drain(b *Broker) (ids []uint64) {
 	for i := range b.conns {
 		conn := Conn(i + 1)
@@ -289,7 +290,7 @@ func drain(b *Broker) (ids []uint64) {
 			b.Apply(conn, amqp.Command{Method: amqp.TxCommit, Channel: uint16(n)})
 		}
 		for n := range b.conns[i].channels {
-			b.CloseChannel(conn, uint16(n), amqp.InternalError) // what it has not acknowledged goes back
+			b.CloseChannel(conn, uint16(n), amqp.InternalError) // returns its unacknowledged messages to their queues
 		}
 	}
 	for q := range b.queues {
@@ -306,7 +307,8 @@ func drain(b *Broker) (ids []uint64) {
 	return ids
 }
 
-// A transaction is settled when it is committed, or rolled back, or over.
+// TestSettled: Settled returns false while a transaction has published messages, until it is committed or rolled back,
+// or its channel closes.
 func TestSettled(t *testing.T) {
 	publish := amqp.Command{Method: amqp.BasicPublish, Channel: 1, Queue: 1}
 	for _, end := range []amqp.Method{amqp.TxCommit, amqp.TxRollback, amqp.ChannelClose} {
@@ -327,8 +329,8 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// A queue that expires does so after it was not used for a while: what counts as use (FACTS B17) puts
-// it off, and publishing does not.
+// TestUsePutsExpiryOff: a queue with x-expires is deleted a certain time after its last use. Some commands count as use
+// (FACTS B17); publishing does not.
 func TestUsePutsExpiryOff(t *testing.T) {
 	on := func(m amqp.Method) amqp.Command { return amqp.Command{Method: m, Channel: 1, Queue: 1, Number: 1} }
 	expiring := on(amqp.QueueDeclare)
@@ -337,7 +339,7 @@ func TestUsePutsExpiryOff(t *testing.T) {
 	passive.Flags = amqp.Passive
 	for name, c := range map[string]struct {
 		before, use []amqp.Command
-		gone        int64 // when it expires, the use being at 8
+		gone        int64 // time at which the queue expires, if it was used at time 8
 	}{
 		"nothing":               {nil, nil, 10},
 		"publish":               {nil, []amqp.Command{on(amqp.BasicPublish)}, 10},
@@ -368,7 +370,8 @@ func TestUsePutsExpiryOff(t *testing.T) {
 	}
 }
 
-// TestResetForgets: the shared part of a broker after a reset equals that of a new one, whatever was deleted there.
+// TestResetForgets: after a reset, the encoded shared part of a broker equals that of a new one, even if queues were
+// deleted before.
 func TestResetForgets(t *testing.T) {
 	common := func(b *Broker) string {
 		c := codec.Write(nil)

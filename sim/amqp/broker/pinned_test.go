@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 )
 
-// TestPinned compares brokers under random commands of several connections with a file, sensible commands and others. The
-// file has some first inputs whole: every command with its reply, and the queues at the end.
+// TestPinned compares the behaviour of brokers under random commands of several connections with a file. For the first
+// input of some blocks the file has every command, every reply, and the queues at the end.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, opts := range []Options{{}, {RoutedAtPublish: true}, {ConsumerTimeout: 7, SuccessorServed: true, Four: true}} {
@@ -38,10 +38,10 @@ func TestPinned(t *testing.T) {
 	f.Compare("testdata/pinned.txt")
 }
 
-// notes are what is written of an input.
+// notes writes what a broker does to the file.
 type notes struct {
 	*pinned.Seen
-	tell func(format string, args ...any) // of commands and replies
+	tell func(format string, args ...any) // writes commands and replies
 }
 
 func begin(s *pinned.Seen, shown bool) notes {
@@ -51,7 +51,7 @@ func begin(s *pinned.Seen, shown bool) notes {
 	return notes{s, s.Printf}
 }
 
-// reply tells a command and its reply.
+// reply writes a command and its reply.
 func (n notes) reply(b *Broker, conn Conn, cmd amqp.Command, reply amqp.Reply) {
 	n.Count(reply.Kind.String())
 	if reply.Closed() {
@@ -62,7 +62,7 @@ func (n notes) reply(b *Broker, conn Conn, cmd amqp.Command, reply amqp.Reply) {
 	n.letter(b, reply.Letter)
 }
 
-// delivered tells a delivery.
+// delivered writes a delivery.
 func (n notes) delivered(b *Broker, d amqp.Delivery) {
 	n.Count("delivered")
 	n.tell("  %s to consumer %d", d.Words(), d.Consumer)
@@ -70,18 +70,19 @@ func (n notes) delivered(b *Broker, d amqp.Delivery) {
 	n.letter(b, d.Letter)
 }
 
-// exchanging are the methods of exchanges.
+// exchanging are the methods that concern exchanges and bindings.
 var exchanging = []amqp.Method{
 	amqp.ExchangeDeclare, amqp.ExchangeDelete, amqp.ExchangeBind, amqp.ExchangeUnbind, amqp.QueueBind, amqp.QueueBind, amqp.QueueUnbind, amqp.BasicPublish,
 	amqp.BasicPublish, amqp.ExchangeDeclare,
 }
 
-// occurrences are what [operate] does but for commands.
+// occurrences are the operations of [operate] that are not commands.
 var occurrences = [...]string{"beginning", "end", "a channel's end", "restart", "time", "time", "time", "deliveries"}
 
-// commands runs 60 random commands on a broker: any commands, or mostly sensible ones.
+// commands executes 60 random commands on a broker and writes the results. If methods is nil, it executes any commands,
+// otherwise mostly sensible ones.
 func commands(r *rand.Rand, methods []amqp.Method, b *Broker, n notes) {
-	parts := slices.Equal(methods, storable) // nothing else is kept in parts
+	parts := slices.Equal(methods, storable) // only such brokers can be encoded in parts
 	for range 60 {
 		switch k := r.IntN(20); {
 		case methods == nil || k == 0 && !parts:
@@ -109,10 +110,10 @@ func commands(r *rand.Rand, methods []amqp.Method, b *Broker, n notes) {
 	n.queues(b)
 }
 
-// rareCommands does 80 things with queues that have dead letters, priorities, bounds or a single active consumer: with
-// what declared gives their declarations.
+// rareCommands executes 80 random commands on queues that have dead letters, priorities, bounds or a single active
+// consumer. declared adds arguments to the declarations of the queues.
 func rareCommands(r *rand.Rand, b *Broker, n notes, declared func(*rand.Rand, *amqp.Command)) {
-	for kind := range 4 { // x leads to the first two queues, or to one of them
+	for kind := range 4 { // exchange x routes to the first two queues, or to one of them
 		on := amqp.Command{Method: amqp.ExchangeDeclare, Channel: 1, Route: b.names.InternRoute(amqp.Routing{Exchange: "x", Type: pick(r, "fanout", "direct")})}
 		if kind > 0 {
 			on = amqp.Command{Method: amqp.QueueDeclare, Channel: 1, Queue: amqp.Queue(kind)}
@@ -132,7 +133,7 @@ func rareCommands(r *rand.Rand, b *Broker, n notes, declared func(*rand.Rand, *a
 		}
 		ch := b.channel(at{conn, on.Channel})
 		settle := func(flags amqp.Flags) {
-			on.Method, on.Flags, on.Number = amqp.BasicNack, flags, ch.tag+uint64(r.IntN(50)/49) // hardly ever one that is not there
+			on.Method, on.Flags, on.Number = amqp.BasicNack, flags, ch.tag+uint64(r.IntN(50)/49) // rarely unknown
 			if len(ch.unacked) > 0 {
 				on.Number = ch.unacked[r.IntN(len(ch.unacked))].tag
 			}
@@ -141,7 +142,7 @@ func rareCommands(r *rand.Rand, b *Broker, n notes, declared func(*rand.Rand, *a
 		case ch == nil || ch.state != open:
 			on.Method = amqp.ChannelOpen
 		case k == 20:
-			on.Method, on.Number = amqp.BasicQos, uint64(1+r.IntN(2)) // what is ready waits for the active consumer
+			on.Method, on.Number = amqp.BasicQos, uint64(1+r.IntN(2)) // messages then wait for the active consumer
 		case k < 2:
 			n.tell("time passes: %v", b.Advance(int64(r.IntN(4))))
 		case k == 2 && r.IntN(4) == 0:
@@ -186,7 +187,7 @@ func rareCommands(r *rand.Rand, b *Broker, n notes, declared func(*rand.Rand, *a
 	n.queues(b)
 }
 
-// rarely gives the declaration of a queue arguments that few have.
+// rarely adds arguments that few queues have to a queue.declare.
 func rarely(r *rand.Rand, on *amqp.Command) {
 	for _, has := range []amqp.ArgumentSet{amqp.HasMessageTTL, amqp.HasMaxLength, amqp.HasMaxPriority, amqp.HasDeadLetterExchange, amqp.HasDeadLetterExchange | amqp.HasDeadLetterKey, amqp.SingleActive} {
 		if r.IntN(3) == 0 {
@@ -205,7 +206,7 @@ func rarely(r *rand.Rand, on *amqp.Command) {
 	on.Flags, on.Route = pick(r, 0, amqp.Durable), amqp.Route(r.IntN(routes+1))
 }
 
-// quorate gives it those that quorum queues have, for most of them.
+// quorate adds arguments to a queue.declare, most of which are allowed for quorum queues.
 func quorate(r *rand.Rand, on *amqp.Command) {
 	rarely(r, on)
 	on.Args.Has |= pick(r, amqp.Quorum, amqp.Quorum, amqp.Quorum, 0)
@@ -217,7 +218,7 @@ func quorate(r *rand.Rand, on *amqp.Command) {
 	on.Flags = pick(r, amqp.Durable, amqp.Durable, amqp.Durable, amqp.Durable, on.Flags)
 }
 
-// letters tells the routing of the messages that are ready in all queues.
+// letters writes the routing data of all ready messages.
 func (n notes) letters(b *Broker) {
 	if b.mail == nil {
 		return
@@ -230,7 +231,7 @@ func (n notes) letters(b *Broker) {
 	}
 }
 
-// letter tells how a message was routed, and why it is a dead letter.
+// letter writes the routing data with the given number, and why the message is a dead letter.
 func (n notes) letter(b *Broker, number uint32) {
 	l, known := b.Letter(number)
 	if !known {
@@ -243,7 +244,7 @@ func (n notes) letter(b *Broker, number uint32) {
 	}
 }
 
-// sensible is a command on a channel that is open, if it opens none.
+// sensible returns a random command. If its channel is not open, the command opens it.
 func sensible(r *rand.Rand, methods []amqp.Method, b *Broker) (Conn, amqp.Command) {
 	conn := Conn(1 + r.IntN(2))
 	for !b.Alive(conn) {
@@ -252,11 +253,11 @@ func sensible(r *rand.Rand, methods []amqp.Method, b *Broker) (Conn, amqp.Comman
 	cmd := decode([opSize]byte(randomOps(r, 1)))
 	cmd.Method, cmd.Queue, cmd.Channel = methods[r.IntN(len(methods))], amqp.Queue(1+r.IntN(2)), uint16(1+r.IntN(2))
 	if r.IntN(40) == 0 {
-		cmd.Queue = 3 // a name that clients must not use
+		cmd.Queue = 3 // a reserved name, which clients must not use
 	}
 	cmd.Route = 0
 	if ch := b.channel(at{conn, cmd.Channel}); ch != nil && len(ch.unacked) == 0 && (cmd.Method == amqp.BasicAck || cmd.Method == amqp.BasicNack) && r.IntN(8) > 0 {
-		cmd.Method = amqp.BasicPublish // there is nothing to settle
+		cmd.Method = amqp.BasicPublish // the channel has no message to settle
 	}
 	if cmd.Method == amqp.QueueDeclare && b.Exists(cmd.Queue) && r.IntN(4) > 0 {
 		cmd.Method = amqp.BasicPublish
@@ -282,7 +283,7 @@ func sensible(r *rand.Rand, methods []amqp.Method, b *Broker) (Conn, amqp.Comman
 	return conn, cmd
 }
 
-// state is what can be seen of a broker between commands.
+// state writes what can be observed of a broker between commands.
 func (n notes) state(b *Broker, r *rand.Rand) {
 	n.Add("bytes of states", len(b.AppendState(nil)))
 	next, some := b.NextTimer()
@@ -310,7 +311,7 @@ func (n notes) state(b *Broker, r *rand.Rand) {
 	}
 }
 
-// queues tells the queues that there are.
+// queues writes a description of each existing queue.
 func (n notes) queues(b *Broker) {
 	for q := range amqp.Queue(4) {
 		if b.Exists(q) {
@@ -319,7 +320,7 @@ func (n notes) queues(b *Broker) {
 	}
 }
 
-// inWords is what can be asked of a queue.
+// inWords describes all that can be observed of a queue.
 func inWords(b *Broker, q amqp.Queue) string {
 	if !b.Exists(q) {
 		return fmt.Sprintf("no queue %s", b.names.Name(q))
@@ -337,7 +338,7 @@ func inWords(b *Broker, q amqp.Queue) string {
 	return text + fmt.Sprintf("; arguments %b: %d, %d, %d, %d, %d, %d", args.Has, args.MaxPriority, args.Overflow, args.MaxLength, args.Expires, args.MessageTTL, args.DeliveryLimit)
 }
 
-// parted is a broker in parts, as a search keeps it.
+// parted returns the encoded parts of a broker, as a search stores them.
 func parted(b *Broker) []byte {
 	c := codec.Write(nil)
 	b.CodeCommon(&c)

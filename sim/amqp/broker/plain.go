@@ -1,7 +1,7 @@
 package broker
 
-// Plain reports whether the broker has only queues and connections: no messages, consumers, transactions, exchanges
-// or bindings of clients, and nothing that ever expires. Its state then consists of the declarations and owners of
+// Plain reports whether the broker has only queues and connections. It has no messages, consumers, transactions,
+// exchanges or bindings of clients, and nothing that expires. Its state is then given by the declarations and owners of
 // its queues.
 func (b *Broker) Plain() bool {
 	if b.timed || b.mail != nil || b.routing != nil && len(b.routing.exchanges)+len(b.routing.bindings) > 0 {
@@ -20,7 +20,8 @@ func (b *Broker) Plain() bool {
 	return true
 }
 
-// plain reports whether a connection has nothing to receive, to acknowledge or to commit.
+// plain reports whether a connection has no delivery to receive, no message to acknowledge and no transaction to
+// commit.
 func (c *connection) plain() bool {
 	if len(c.outbox) > 0 {
 		return false

@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// TestPlain: of brokers that have nothing but queues, those whose queues were declared alike by the same connections are in the
-// same state.
+// TestPlain: two brokers for which Plain returns true are in the same state if their queues have the same declarations
+// and owners.
 func TestPlain(t *testing.T) {
 	kept, met, others := make(map[string]string), 0, 0
 	for seed := range uint64(600) {

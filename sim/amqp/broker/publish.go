@@ -2,8 +2,8 @@ package broker
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// publish answers basic.publish. In confirm mode the answer is the confirm; a mandatory message without a queue is
-// returned first (FACTS B1). In a transaction nothing happens before the commit (FACTS B18).
+// publish answers basic.publish. In confirm mode the reply is the confirm; a mandatory message that reaches no queue is
+// returned before (FACTS B1). In a transaction nothing happens before the commit (FACTS B18).
 func (b *Broker) publish(on at, ch *channel, cmd *amqp.Command, r *amqp.Reply) {
 	if b.names.Routing(cmd.Route).Exchange != "" {
 		*r = b.publishTo(on, ch, cmd)
@@ -20,8 +20,8 @@ func (b *Broker) publish(on at, ch *channel, cmd *amqp.Command, r *amqp.Reply) {
 	r.Kind = ch.confirm(b.route(ch, p))
 }
 
-// publishTo publishes to an exchange other than the default one. The queues are looked up now, even in a transaction.
-// The next command reports a failure, as with acknowledgements, unless the client waits for a confirm.
+// publishTo publishes to an exchange other than the default one. It looks up the queues at once, even in a transaction.
+// If this fails and the client does not wait for a confirm, its next command gets the error.
 func (b *Broker) publishTo(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	if code := b.publishable(b.names.Routing(cmd.Route).Exchange); code != 0 {
 		mode := ch.mode
@@ -43,7 +43,7 @@ func (b *Broker) publishTo(on at, ch *channel, cmd *amqp.Command) amqp.Reply {
 	return amqp.Reply{Kind: ch.confirm(b.route(ch, copies...))}
 }
 
-// confirm answers a message that was routed.
+// confirm returns the kind of reply to a message that was routed.
 func (ch *channel) confirm(accepted bool) amqp.ReplyKind {
 	switch {
 	case ch.mode == plain:
@@ -54,25 +54,25 @@ func (ch *channel) confirm(accepted bool) amqp.ReplyKind {
 	return amqp.Ack
 }
 
-// publication is a message on its way to a queue.
+// publication is a message that was published and is not yet in a queue.
 type publication struct {
 	queue      amqp.Queue
 	flags      amqp.Flags
 	expiration uint32
 	id         uint64
-	dest       destination // used in a transaction
+	dest       destination // used only in a transaction
 	letter     uint32
 	priority   uint8
 }
 
-// joined marks a publication as a further copy of the message before it.
+// joined marks a publication as a further copy of the message in the publication before it.
 const joined amqp.Flags = 1 << 15
 
 func publishing(cmd *amqp.Command) publication {
 	return publication{queue: cmd.Queue, flags: cmd.Flags, expiration: cmd.Expiration, id: cmd.Number, priority: uint8(cmd.Priority)}
 }
 
-// copiesOf is one copy of a message for each queue; without queues there is one copy without a queue.
+// copiesOf returns one copy of a message for each queue. If there are no queues, it returns one copy without a queue.
 func copiesOf(p publication, queues []amqp.Queue) []publication {
 	p.queue = 0
 	copies := []publication{p}
@@ -88,8 +88,8 @@ func copiesOf(p publication, queues []amqp.Queue) []publication {
 	return copies
 }
 
-// route puts the copies of a message into their queues, or returns the message if there is no queue. The owner of a
-// queue does not matter (FACTS B2). accepted reports whether no queue rejected the message.
+// route puts the copies of a message into their queues. If none of the queues exists, it returns a mandatory message to
+// the client. The owner of a queue does not matter (FACTS B2). accepted is false if any queue rejects the message.
 func (b *Broker) route(ch *channel, copies ...publication) (accepted bool) {
 	found := false
 	accepted = true
@@ -111,7 +111,7 @@ func (b *Broker) route(ch *channel, copies ...publication) (accepted bool) {
 	return accepted
 }
 
-// deposit puts a message into an existing queue, unless the queue rejects it.
+// deposit puts a message into an existing queue, and returns false if the queue rejects it.
 func (b *Broker) deposit(q *queue, p *publication) (accepted bool) {
 	switch {
 	case q.args.Overflow != amqp.DropHead && q.overflows(1): // FACTS B15
@@ -126,7 +126,7 @@ func (b *Broker) deposit(q *queue, p *publication) (accepted bool) {
 	return true
 }
 
-// messageOf is a message as stored in a queue, without its position and deadline.
+// messageOf returns a published message as it is stored in a queue, without its position and deadline.
 func messageOf(q *queue, p *publication) message {
 	m := message{id: p.id, letter: p.letter}
 	if q.args.MaxPriority > 0 {
@@ -138,8 +138,8 @@ func messageOf(q *queue, p *publication) message {
 	return m
 }
 
-// enqueue puts a message into a queue. If a consumer can take the message, it gets it before length and expiry are
-// checked.
+// enqueue adds a message to a queue. A consumer that can take it gets it before the queue checks its length and expired
+// messages.
 func (b *Broker) enqueue(q *queue, p *publication) {
 	m := messageOf(q, p)
 	m.position, m.deadline = q.next, b.deadline(q, p)
@@ -160,8 +160,8 @@ func (b *Broker) Stored() bool {
 	return stored
 }
 
-// deadline is the time at which a message expires: the earlier one of the queue's limit and its own. In a quorum
-// queue the message does not expire at once.
+// deadline returns the time at which a message expires: by its queue's limit or by its own, whichever is earlier. In a
+// quorum queue it expires after one millisecond at the earliest.
 func (b *Broker) deadline(q *queue, p *publication) int64 {
 	d := int64(never)
 	if q.args.Has&amqp.HasMessageTTL != 0 {
@@ -177,13 +177,13 @@ func (b *Broker) deadline(q *queue, p *publication) int64 {
 	return d
 }
 
-// overflows reports whether the queue has no room for that number of further messages.
+// overflows reports whether the queue has no room for the given number of further messages.
 func (q *queue) overflows(more int) bool {
 	return q.args.Has&amqp.HasMaxLength != 0 && q.ready.depth+more > int(q.args.MaxLength)
 }
 
-// trim drops messages beyond the maximum length from the head (FACTS B14 and B26). dropped reports whether there were
-// any.
+// trim drops messages from the head of a queue that is longer than its maximum (FACTS B14 and B26). dropped reports
+// whether it dropped any.
 func (b *Broker) trim(q *queue, id amqp.Queue) (dropped bool) {
 	if q.args.Overflow != amqp.DropHead {
 		return false
@@ -194,7 +194,7 @@ func (b *Broker) trim(q *queue, id amqp.Queue) (dropped bool) {
 	return dropped
 }
 
-// dropExpired drops expired messages from the head.
+// dropExpired drops expired messages from the head of a queue, as dead letters if the queue has these.
 func (b *Broker) dropExpired(q *queue, id amqp.Queue) {
 	if q.args.Has&(amqp.HasDeadLetterExchange|amqp.HasMaxPriority) == 0 {
 		q.ready.dropExpired(b.now)
@@ -206,13 +206,13 @@ func (b *Broker) dropExpired(q *queue, id amqp.Queue) {
 	q.rearm()
 }
 
-// tolerance is the time, in milliseconds, by which a queue's first message must expire before its timer so that the
-// timer is set again.
+// tolerance is a time in milliseconds. The timer of a queue is set again only if the first message expires earlier than
+// the timer by more than this.
 const tolerance = 1000
 
-// rearm sets the timer of a queue with priorities according to its current first message. If a message of a higher
-// priority later comes before that one, the timer stays: the new first message expires when the queue next checks,
-// and may be delivered before.
+// rearm sets the timer of a queue with priorities to the deadline of its first message. If a message with a higher
+// priority later comes first, the timer stays. That message then expires when the queue next checks, and may be
+// delivered before.
 func (q *queue) rearm() {
 	if q.args.Has&amqp.HasMaxPriority == 0 || q.ready.depth == 0 {
 		return

@@ -2,30 +2,30 @@ package broker
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// queue is an existing queue, or an unused entry.
+// queue is a queue of the broker. If it does not exist, its entry is free.
 type queue struct {
 	queueRecord
 	ready     backlog
 	consumers []consumer
-	dead      *deadLetters // if it has any
+	dead      *deadLetters // where its dead letters go; nil if nowhere
 }
 
-// queueRecord is the part of a queue that has a fixed size. It is zero if there is no queue.
+// queueRecord has the fields of a queue that have a fixed size. It is zero if the queue does not exist.
 type queueRecord struct {
 	properties
 	exists   bool
-	used     int64  // time of its last use, in the sense of x-expires
-	next     uint64 // position of the next message
-	returned uint64 // position of the next message that returns to the head of a quorum queue
-	unacked  int    // number of messages delivered and not acknowledged
-	wake     int64  // time at which a queue with priorities checks for expired messages; 0 is never
+	used     int64  // time of its last use, which x-expires refers to
+	next     uint64 // position of the next published message
+	returned uint64 // position of the next message that returns to the head; only of a quorum queue
+	unacked  int    // number of messages that were delivered and not acknowledged
+	wake     int64  // time at which a queue with priorities checks for expired messages; 0 means never
 }
 
-// properties are those with which a queue was declared. A later declaration must have the same.
+// properties are those with which a queue was declared. Declaring it again requires the same properties.
 type properties struct {
 	durable    bool
 	autoDelete bool
-	owner      Conn // its exclusive owner; 0 is none
+	owner      Conn // connection that owns it exclusively; 0 means none
 	args       amqp.Arguments
 }
 
@@ -36,7 +36,7 @@ func (q *queue) reset() {
 	q.dead = nil
 }
 
-// counted is a reply with a queue's counters.
+// counted returns a reply with the numbers of messages and consumers of a queue.
 func (b *Broker) counted(id amqp.Queue) amqp.Reply {
 	q := &b.queues[id]
 	consumers := len(q.consumers)
@@ -46,7 +46,7 @@ func (b *Broker) counted(id amqp.Queue) amqp.Reply {
 	return amqp.Reply{Kind: amqp.OK, Messages: uint32(q.ready.depth), Consumers: uint32(consumers)}
 }
 
-// place is the entry of a queue, existing or not. The pointer is valid until a new name is used.
+// place returns the entry of a queue, which may not exist. The pointer is valid until a new name is used.
 func (b *Broker) place(id amqp.Queue) *queue {
 	if int(id) >= len(b.queues) {
 		b.queues = grow(b.queues, max(int(id), b.names.Len())+1)
@@ -54,8 +54,9 @@ func (b *Broker) place(id amqp.Queue) *queue {
 	return &b.queues[id]
 }
 
-// accessible looks up a queue for a connection. On another connection's exclusive queue, every command other than a
-// declare or a publish is refused with 405 (FACTS B3 and B4). A missing queue is 404 (FACTS B8).
+// accessible returns a queue, or the error code for a connection that may not use it. A command on another connection's
+// exclusive queue is refused with 405, except queue.declare and basic.publish (FACTS B3 and B4). A missing queue is
+// refused with 404 (FACTS B8).
 func (b *Broker) accessible(c Conn, id amqp.Queue) (*queue, amqp.Code) {
 	q := b.place(id)
 	switch {
@@ -67,8 +68,8 @@ func (b *Broker) accessible(c Conn, id amqp.Queue) (*queue, amqp.Code) {
 	return q, 0
 }
 
-// drop deletes a queue with its contents. Acknowledging its delivered messages then has no effect, and its consumers
-// are told that they are cancelled.
+// drop deletes a queue with its messages. Acknowledging a message that was delivered from it then has no effect. Its
+// consumers are notified that they are cancelled.
 func (b *Broker) drop(id amqp.Queue) {
 	q := &b.queues[id]
 	if len(q.consumers) > 0 {
@@ -87,7 +88,7 @@ func (b *Broker) drop(id amqp.Queue) {
 	}
 }
 
-// cancelConsumers tells the consumers of a queue that it is deleted.
+// cancelConsumers notifies the consumers of a queue that it is deleted.
 func (b *Broker) cancelConsumers(q *queue) {
 	for i := range q.consumers {
 		c := &q.consumers[i]
@@ -96,9 +97,9 @@ func (b *Broker) cancelConsumers(q *queue) {
 	}
 }
 
-// detach detaches unacknowledged messages from a queue that is being deleted, so that they have nothing to do with a
-// later queue of the same name. RabbitMQ 3.10.8 differs, probably by mistake: it identifies a message by its queue's
-// name and its position, so an acknowledgement may remove a message of the later queue.
+// detach separates unacknowledged messages from a queue that is being deleted. A later queue with the same name then
+// has nothing to do with them. RabbitMQ 3.10.8 differs, probably by mistake: it identifies a message by the name of its
+// queue and its position, so an acknowledgement may remove a message of the later queue.
 func (b *Broker) detach(id amqp.Queue) {
 	for i := range b.conns {
 		for n := range b.conns[i].channels {

@@ -10,20 +10,21 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// The differences between quorum queues and classic queues; see FACTS Q1 and the following.
+// This file has the differences between quorum queues and classic queues; see FACTS Q1 and the following.
 
-// arrivals is the first position of published messages in a quorum queue. Returned messages have smaller positions.
+// arrivals is the position of the first message that is published to a quorum queue. Messages that return have smaller
+// positions.
 const arrivals = 1 << 62
 
-// unlimited is the number of messages that a quorum queue sends to a consumer without a prefetch count before it
-// acknowledges any.
+// unlimited is the credit of a quorum queue's consumer without a prefetch count: the number of messages that it may be
+// sent before it acknowledges one.
 const unlimited = 2000
 
-// quorum reports whether a queue is declared as a quorum queue.
+// quorum reports whether the properties are those of a quorum queue.
 func (p *properties) quorum() bool { return p.args.Has&amqp.Quorum != 0 }
 
-// unfit is the error for a quorum queue with such properties: RabbitMQ refuses them, or this broker does not support
-// them.
+// unfit returns the error code for a quorum queue with these properties, if RabbitMQ refuses them or this broker does
+// not support them; otherwise 0.
 func (p *properties) unfit(opts *Options) amqp.Code {
 	switch {
 	case !p.quorum():
@@ -36,8 +37,9 @@ func (p *properties) unfit(opts *Options) amqp.Code {
 	return 0
 }
 
-// occupants is the number of consumers that a quorum queue counts: those that are served, and each ended consumer or
-// basic.get that still holds a message. Consumers that wait for the single active one are not counted.
+// occupants returns the number of consumers that a quorum queue reports. It counts consumers that are served, and each
+// ended consumer or basic.get that still has an unacknowledged message. It does not count consumers that wait behind a
+// single active one.
 func (b *Broker) occupants(id amqp.Queue) (n int) {
 	q := &b.queues[id]
 	for i := range q.consumers {
@@ -56,7 +58,8 @@ func (b *Broker) occupants(id amqp.Queue) (n int) {
 	return n
 }
 
-// absent is the number of takers that hold messages of a queue through a channel without being consumers any more.
+// absent returns the number of ended consumers and basic.gets of a channel that still have unacknowledged messages of a
+// queue.
 func (ch *channel) absent(q *queue, on at, id amqp.Queue) (n int) {
 	var gone []uint64
 	for _, d := range slices.Concat(ch.unacked, ch.tx.settled) {
@@ -71,8 +74,8 @@ func (ch *channel) absent(q *queue, on at, id amqp.Queue) (n int) {
 	return n + len(gone)
 }
 
-// admit gives a consumer of a quorum queue its credit. If a consumer with that number was cancelled before, the
-// messages that it holds are subtracted. Exclusive consumers exclude no other (FACTS Q5).
+// admit sets the credit of a new consumer of a quorum queue. If an earlier consumer with the same number was cancelled,
+// its unacknowledged messages reduce the credit. An exclusive consumer does not exclude others (FACTS Q5).
 func (b *Broker) admit(q *queue, id amqp.Queue, c *consumer, prefetch uint16) {
 	if q.singleActive() {
 		c.priority = 0
@@ -93,8 +96,8 @@ func (b *Broker) admit(q *queue, id amqp.Queue, c *consumer, prefetch uint16) {
 	c.blocked = c.credit == 0
 }
 
-// settleQuorum settles messages of a quorum queue. Messages that are returned one by one may be delivered again
-// before the next returns.
+// settleQuorum settles messages of a quorum queue one by one. A message that a client returns may be delivered again
+// before the next one returns.
 func (b *Broker) settleQuorum(on at, messages []delivered, how settlement) {
 	id := messages[0].queue
 	q := &b.queues[id]
@@ -114,7 +117,8 @@ func (b *Broker) settleQuorum(on at, messages []delivered, how settlement) {
 	b.look(q, id)
 }
 
-// look makes a quorum queue serve its consumers, and then drop surplus messages.
+// look makes a quorum queue drop expired messages, serve its consumers, and then drop messages beyond its maximum
+// length.
 func (b *Broker) look(q *queue, id amqp.Queue) {
 	b.dropExpired(q, id)
 	b.serve(q, id)
@@ -123,9 +127,9 @@ func (b *Broker) look(q *queue, id amqp.Queue) {
 
 func (q *queue) limitsDeliveries() bool { return q.args.Has&amqp.HasDeliveryLimit != 0 }
 
-// comeBack returns a message to a quorum queue, unless it has returned too often. It is placed behind the returned
-// messages and before all others. If the queue has no limit and the client returned the message itself, it is placed
-// at the end (FACTS Q3).
+// comeBack returns a message to a quorum queue, unless it has returned too often. The message is placed behind other
+// returned messages and before all published ones. If the queue has no delivery limit and the client returned the
+// message itself, it is placed at the end (FACTS Q3).
 func (b *Broker) comeBack(q *queue, id amqp.Queue, m message, how settlement) {
 	m.mark |= redelivered
 	m.deliveries = min(m.deliveries, math.MaxUint16-1) + 1
@@ -143,8 +147,9 @@ func (b *Broker) comeBack(q *queue, id amqp.Queue, m message, how settlement) {
 	}
 }
 
-// orderLost sorts the messages of an ended channel in the order in which quorum queues get them back: by the name of
-// the taker, which for basic.get is the delivery tag in digits. A consumer's number stands for its tag.
+// orderLost sorts the messages of a channel that has ended in the order in which quorum queues get them back: by the
+// consumer's tag or, for basic.get, by the delivery tag as text. This broker has the number of a consumer instead of
+// its tag.
 func (b *Broker) orderLost(messages []delivered) {
 	slices.SortStableFunc(messages, func(x, y delivered) int {
 		if x.queue != y.queue || !b.queues[x.queue].quorum() {

@@ -11,11 +11,11 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// pick is one of some at random.
+// pick returns a random element of from.
 func pick[E any](r *rand.Rand, from ...E) E { return from[r.IntN(len(from))] }
 
-// Messages with random topics and headers, over random exchanges and bindings, reach the queues of a plain reading of
-// the rules: each once, in the order of their numbers.
+// TestReach publishes messages with random topics and headers through random exchanges and bindings. Each reaches the
+// queues that a simple implementation of the rules finds: each queue once, in ascending order.
 func TestReach(t *testing.T) {
 	several := 0
 	for seed := range uint64(1500) {
@@ -61,7 +61,7 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// plainReach notes the queues that a message is led to from an exchange.
+// plainReach records the queues to which the exchange from routes message m.
 func plainReach(x *routing, from string, m *amqp.Routing, been map[string]bool, reached map[amqp.Queue]bool) {
 	i, exists := x.exchange(from)
 	if been[from] || !exists {
@@ -84,8 +84,8 @@ func plainReach(x *routing, from string, m *amqp.Routing, been map[string]bool, 
 	}
 }
 
-// plainlyTakes reports whether a message matches a binding of an exchange of the given type. Here every word of a
-// topic ends with a full stop, which makes a pattern a regular expression.
+// plainlyTakes reports whether a message matches a binding of an exchange of the given type. For topics it appends a
+// full stop to every word, and turns the pattern into a regular expression.
 func plainlyTakes(kind string, o *binding, m *amqp.Routing) bool {
 	dotted := func(s string) string { return strings.TrimPrefix(s+".", ".") }
 	switch kind {
@@ -112,8 +112,9 @@ func plainlyTakes(kind string, o *binding, m *amqp.Routing) bool {
 	return true
 }
 
-// A dead letter's summary of its deaths equals that of a list of all deaths. It has the latest queue and reason first, the
-// count of each, and the earliest of each, with the first of all.
+// TestDeaths compares the deaths that a dead letter stores with a list of all its deaths. The stored deaths have the
+// latest queue and reason first, the count of each, and the data of its earliest death. They mark the first of all
+// deaths.
 func TestDeaths(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -129,7 +130,7 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
-// counted are deaths of all there were, those of one queue and reason as one.
+// counted summarises a list of all deaths, with one entry for each queue and reason.
 func counted(all []Death) (deaths []Death) {
 	of := func(d Death) func(Death) bool {
 		return func(o Death) bool { return o.Queue == d.Queue && o.Reason == d.Reason }
@@ -151,11 +152,11 @@ func counted(all []Death) (deaths []Death) {
 	return deaths
 }
 
-// A dead letter returns to a queue that it has been in only after a client has rejected it since.
+// TestCycle: a dead letter may return to a queue in which it has died only if a client has rejected it since.
 func TestCycle(t *testing.T) {
 	for _, c := range []struct {
 		queue  string
-		deaths []Death // the latest first
+		deaths []Death // latest death first
 		want   bool
 	}{
 		{"a", nil, false},
@@ -172,7 +173,7 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// TestMatchable: a binding says how headers are matched in one of four ways, or leaves it out.
+// TestMatchable: x-match must be one of four values, or absent.
 func TestMatchable(t *testing.T) {
 	for how, want := range map[string]bool{"all": true, "any": true, "all-with-x": true, "any-with-x": true, "": false, "none": false, "any-with": false} {
 		if got := matchable(amqp.NewHeaders(map[string]string{"a": "1", matchArgument: how})); got != want {

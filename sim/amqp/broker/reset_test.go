@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// TestResetForgetsExchanges: a broker that is used again has none of the exchanges that were declared on it.
+// TestResetForgetsExchanges: after a reset, a broker has none of the exchanges that were declared before.
 func TestResetForgetsExchanges(t *testing.T) {
 	names := new(amqp.Names)
 	b := New(names, Options{})

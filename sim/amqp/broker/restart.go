@@ -2,8 +2,8 @@ package broker
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// Restart stops the broker and starts it again. Connections, exclusive queues and transient queues are lost; durable
-// queues keep their persistent messages.
+// Restart stops the broker and starts it again. Connections, exclusive queues and transient queues are lost. Durable
+// queues keep their persistent messages, and quorum queues keep all messages.
 func (b *Broker) Restart() {
 	for i := range b.conns { // first, so that nothing is delivered during the shutdown
 		b.dropConsumersOf(Conn(i + 1))

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// publishable is the error of publishing to an exchange, 0 if it is possible.
+// publishable returns the error code of publishing to the exchange with this name; 0 if it is possible.
 func (b *Broker) publishable(name string) amqp.Code {
 	x, exists := b.Exchange(name)
 	switch {
@@ -19,8 +19,8 @@ func (b *Broker) publishable(name string) amqp.Code {
 	return 0
 }
 
-// Reach are the existing queues that the message of a command would be put into if it were published now, ordered by
-// number.
+// Reach returns the existing queues that the message of a basic.publish would reach if it were published now, in
+// ascending order.
 func (b *Broker) Reach(cmd *amqp.Command) []amqp.Queue {
 	r := b.names.Routing(cmd.Route)
 	if r.Exchange == "" {
@@ -32,7 +32,7 @@ func (b *Broker) Reach(cmd *amqp.Command) []amqp.Queue {
 	return b.reachOf(&r)
 }
 
-// reachOf is [Broker.Reach] for a routing.
+// reachOf returns the queues that a message with routing r would reach now, in ascending order.
 func (b *Broker) reachOf(r *amqp.Routing) []amqp.Queue {
 	if r.Exchange == "" {
 		if id, known := b.names.Lookup(r.Key); known && b.Exists(id) {
@@ -42,15 +42,15 @@ func (b *Broker) reachOf(r *amqp.Routing) []amqp.Queue {
 	}
 	var queues []amqp.Queue
 	seen := []string{r.Exchange}
-	for i := 0; i < len(seen); i++ { // each exchange is followed once
+	for i := 0; i < len(seen); i++ { // seen grows in the loop; each exchange is followed once
 		queues, seen = b.follow(seen[i], r, queues, seen)
 	}
 	slices.Sort(queues)
 	return slices.Compact(queues)
 }
 
-// follow adds the queues and the new exchanges to which an exchange leads a message. If no binding matches, the
-// alternate exchange gets the message.
+// follow adds the queues and the new exchanges to which one exchange routes a message. If no binding matches, the
+// message goes to the alternate exchange.
 func (b *Broker) follow(name string, r *amqp.Routing, queues []amqp.Queue, seen []string) ([]amqp.Queue, []string) {
 	x, exists := b.Exchange(name)
 	if !exists {
@@ -94,7 +94,7 @@ func (x *binding) takes(kind string, r *amqp.Routing) bool {
 	return x.key == r.Key
 }
 
-// topicWords are the words of a topic. An empty topic has no words.
+// topicWords returns the words of a topic, which dots separate. An empty topic has no words.
 func topicWords(key string) []string {
 	if key == "" {
 		return nil
@@ -120,10 +120,11 @@ func topicTakes(pattern, words []string) bool {
 	return len(pattern) == len(words)
 }
 
-// matchArgument is the argument of a binding that says how the others match.
+// matchArgument is the argument of a headers binding that says whether all or any of the other arguments must match.
 const matchArgument = "x-match"
 
-// matching parses the match argument; without it, all headers must match. ok is false for an invalid value.
+// matching parses the argument x-match. any: one matching header suffices; without x-match, all must match. withX:
+// headers that begin with x- count. ok is false for an invalid value.
 func matching(arguments amqp.Headers) (any, withX, ok bool) {
 	how, said := arguments.Lookup(matchArgument)
 	switch {
@@ -135,8 +136,8 @@ func matching(arguments amqp.Headers) (any, withX, ok bool) {
 	return how == "any-with-x", true, how == "any-with-x" || how == "all-with-x"
 }
 
-// headersTake reports whether a binding's arguments match a message's headers. Arguments that begin with x- count
-// only if the match argument says so.
+// headersTake reports whether a message's headers match a binding's arguments. Arguments that begin with x- count only
+// if x-match says so.
 func headersTake(arguments, headers amqp.Headers) bool {
 	any, withX, _ := matching(arguments)
 	for name, want := range arguments.All() {

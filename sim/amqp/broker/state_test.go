@@ -12,9 +12,9 @@ func (b *Broker) Equal(o *Broker) bool {
 	return bytes.Equal(b.AppendState(x[:0]), o.AppendState(y[:0]))
 }
 
-// AppendState appends the state to buf: brokers of equal state append equal bytes, and others different ones. It has
-// the time left until each deadline instead of the clock, and the order of messages instead of their total number, so
-// brokers that will answer alike are equal. Names and options are not part of it.
+// AppendState appends the encoded state to buf. Brokers append equal bytes if and only if they are in equal states, and
+// will then behave in the same way. The code has the time left until each deadline instead of the clock, and the order
+// of messages instead of their total number. It has neither names nor options.
 func (b *Broker) AppendState(buf []byte) []byte {
 	for i := range b.queues {
 		if b.queues[i].exists {
@@ -22,7 +22,7 @@ func (b *Broker) AppendState(buf []byte) []byte {
 			buf = b.appendQueue(buf, &b.queues[i])
 		}
 	}
-	buf = append(buf, 0) // no queue
+	buf = append(buf, 0) // end of the queues
 	for i := range b.conns {
 		if b.conns[i].alive {
 			buf = put(buf, uint64(i+1))
@@ -32,10 +32,10 @@ func (b *Broker) AppendState(buf []byte) []byte {
 	if b.routing != nil && len(b.routing.exchanges)+len(b.routing.bindings) > 0 {
 		buf = b.routing.appendState(put(buf, noConnection))
 	}
-	return append(buf, 0, bits(b.mail != nil)) // no connection
+	return append(buf, 0, bits(b.mail != nil)) // end of the connections
 }
 
-// noConnection is the number of none, and stands before the exchanges.
+// noConnection is a number that no connection has. It marks the beginning of the exchanges.
 const noConnection = math.MaxUint16 + 1
 
 func (r *routing) appendState(buf []byte) []byte {
@@ -53,7 +53,7 @@ func (r *routing) appendState(buf []byte) []byte {
 	return buf
 }
 
-// Whatever is rarely there has a bit that says whether it is.
+// For data that queues or channels rarely have, the code has one bit that says whether they follow.
 
 func (b *Broker) appendQueue(buf []byte, q *queue) []byte {
 	buf = append(buf, bits(q.durable, q.autoDelete, q.owner != 0, q.args.Has != 0, len(q.consumers) > 0))
@@ -82,7 +82,7 @@ func (b *Broker) appendQueue(buf []byte, q *queue) []byte {
 	return buf
 }
 
-// appendBacklog writes equal neighbours as one run, whatever their past.
+// appendBacklog writes equal neighbours as one run, so that equal states have equal codes.
 func (b *Broker) appendBacklog(buf []byte, l *backlog) []byte {
 	runs := l.runs[l.head:]
 	for i := 0; i < len(runs); {
@@ -93,7 +93,7 @@ func (b *Broker) appendBacklog(buf []byte, l *backlog) []byte {
 		buf = put(buf, r.count)
 		buf = b.appendMessage(buf, &r.message)
 	}
-	return append(buf, 0) // no message
+	return append(buf, 0) // end of the messages
 }
 
 func (b *Broker) appendMessage(buf []byte, m *message) []byte {
@@ -101,7 +101,8 @@ func (b *Broker) appendMessage(buf []byte, m *message) []byte {
 	return b.appendDeadline(b.appendLetter(buf, m.letter), m.deadline)
 }
 
-// appendLetter writes what a letter says: its number says nothing.
+// appendLetter writes the routing data with the given number. It does not write the number, which brokers assign
+// differently.
 func (b *Broker) appendLetter(buf []byte, number uint32) []byte {
 	if number == 0 {
 		return append(buf, 0)
@@ -110,7 +111,8 @@ func (b *Broker) appendLetter(buf []byte, number uint32) []byte {
 	return putText(append(buf, 1, l.priority), l.exchange, l.key, string(l.headers), l.deaths)
 }
 
-// appendConsumers writes the waiting consumers, or the skipped ones: their interleaving makes no difference.
+// appendConsumers writes either the blocked or the other consumers of a queue. The order between the two groups makes
+// no difference.
 func appendConsumers(buf []byte, consumers []consumer, blocked bool) []byte {
 	for i := range consumers {
 		if c := &consumers[i]; c.blocked == blocked {
@@ -131,7 +133,7 @@ func (b *Broker) appendConnection(buf []byte, c *connection) []byte {
 			buf = b.appendChannel(buf, ch)
 		}
 	}
-	buf = append(buf, 0) // no channel
+	buf = append(buf, 0) // end of the channels
 	buf = put(buf, uint64(len(c.outbox)))
 	for _, d := range c.outbox {
 		buf = append(buf, bits(d.Redelivered, d.Cancelled, d.Deliveries > 0))
@@ -161,7 +163,8 @@ func (b *Broker) appendChannel(buf []byte, ch *channel) []byte {
 	return buf
 }
 
-// appendMessages writes what a channel holds: messages it was sent, and its transaction.
+// appendMessages writes the messages of a channel: deliveries on their way, unacknowledged messages, and its
+// transaction.
 func (b *Broker) appendMessages(buf []byte, ch *channel) []byte {
 	buf = put(buf, ch.tag, uint64(len(ch.unacked)))
 	for i := range ch.unacked {
@@ -191,7 +194,7 @@ func (b *Broker) appendDelivered(buf []byte, d *delivered) []byte {
 	return b.appendMessage(put(buf, b.ahead(d)), &d.message)
 }
 
-// appendDeadline writes what is left of a time, 0 for all of it.
+// appendDeadline writes the milliseconds left until a deadline, plus 1; 0 means that it never comes.
 func (b *Broker) appendDeadline(buf []byte, deadline int64) []byte {
 	if deadline == never {
 		return append(buf, 0)
@@ -199,7 +202,7 @@ func (b *Broker) appendDeadline(buf []byte, deadline int64) []byte {
 	return put(buf, uint64(max(deadline-b.now, 0))+1)
 }
 
-// put appends numbers. Nearly all of them are small.
+// put appends numbers, each as one byte if it is small.
 func put(buf []byte, values ...uint64) []byte {
 	for _, v := range values {
 		if v < 0x80 {
@@ -211,7 +214,7 @@ func put(buf []byte, values ...uint64) []byte {
 	return buf
 }
 
-// putText appends texts with their lengths.
+// putText appends texts, each after its length.
 func putText(buf []byte, texts ...string) []byte {
 	for _, s := range texts {
 		buf = append(put(buf, uint64(len(s))), s...)

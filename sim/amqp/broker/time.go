@@ -2,11 +2,11 @@ package broker
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// Now is the virtual time in milliseconds. It begins at 0; only [Broker.Advance] changes it.
+// Now returns the virtual time in milliseconds. It begins at 0, and only [Broker.Advance] changes it.
 func (b *Broker) Now() int64 { return b.now }
 
-// Advance lets time pass: messages expire (x-message-ttl, expiration), queues expire (x-expires), and channels that
-// acknowledge too late are closed (consumer_timeout). It reports whether anything changed.
+// Advance lets ms milliseconds pass. Messages expire (x-message-ttl, expiration), queues expire (x-expires), and
+// channels that acknowledge too late are closed (consumer_timeout). It reports whether anything changed.
 func (b *Broker) Advance(ms int64) (changed bool) {
 	to := b.now + ms
 	for {
@@ -29,7 +29,7 @@ func (b *Broker) Advance(ms int64) (changed bool) {
 	return changed
 }
 
-// NextTimer is the next time at which [Broker.Advance] changes something, and whether there is one.
+// NextTimer returns the next time at which [Broker.Advance] changes something, and whether there is such a time.
 func (b *Broker) NextTimer() (int64, bool) {
 	next := int64(never)
 	if b.timed {
@@ -47,7 +47,7 @@ func (b *Broker) NextTimer() (int64, bool) {
 	return next, next != never
 }
 
-// nextLate is the time at which the next channel is closed for acknowledging too late.
+// nextLate returns the time at which the next channel is closed because it acknowledges too late.
 func (b *Broker) nextLate() int64 {
 	next := int64(never)
 	for i := range b.conns {
@@ -60,7 +60,8 @@ func (b *Broker) nextLate() int64 {
 	return next
 }
 
-// closeLate closes channels that acknowledge too late, however they received the message (FACTS C15).
+// closeLate closes the channels that have acknowledged too late, whether a consumer or basic.get received the message
+// (FACTS C15).
 func (b *Broker) closeLate() {
 	for i := range b.conns {
 		for n := range b.conns[i].channels {
@@ -73,10 +74,10 @@ func (b *Broker) closeLate() {
 	}
 }
 
-// Late is the number of channels that were closed for acknowledging too late.
+// Late returns the number of channels that were closed because they acknowledged too late.
 func (b *Broker) Late() int { return b.late }
 
-// expire carries out what is due for a queue now.
+// expire drops a queue's messages that have expired, and deletes the queue if it has expired.
 func (b *Broker) expire(id amqp.Queue) {
 	q := &b.queues[id]
 	switch {
@@ -89,7 +90,8 @@ func (b *Broker) expire(id amqp.Queue) {
 	}
 }
 
-// due is the time at which the first message expires, or at which the queue checks for this.
+// due returns the time at which the first message of a queue expires, or at which the queue checks for expired
+// messages.
 func (q *queue) due() int64 {
 	switch {
 	case q.args.Has&amqp.HasMaxPriority != 0 && q.wake != 0:
@@ -100,7 +102,8 @@ func (q *queue) due() int64 {
 	return q.ready.front().deadline
 }
 
-// expires is the time at which an unused queue is deleted: x-expires after its last use, unless it has consumers.
+// expires returns the time at which an unused queue is deleted: x-expires after its last use. A queue with consumers is
+// never deleted so.
 func (q *queue) expires() int64 {
 	if q.args.Has&amqp.HasExpires == 0 || len(q.consumers) > 0 {
 		return never
@@ -108,5 +111,5 @@ func (q *queue) expires() int64 {
 	return q.used + int64(q.args.Expires)
 }
 
-// touch notes a use of the queue, in the sense of x-expires. Publishing does not count as use (FACTS B17).
+// touch records a use of the queue, which postpones its deletion by x-expires. Publishing is not a use (FACTS B17).
 func (b *Broker) touch(q *queue) { q.used = b.now }

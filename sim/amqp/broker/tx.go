@@ -7,15 +7,15 @@ import (
 	"github.com/lockproof/lockproof/model/amqp"
 )
 
-// transaction is the uncommitted work of a channel in transaction mode.
+// transaction has the uncommitted commands of a channel in transaction mode.
 type transaction struct {
 	publishes []publication
-	settled   []delivered // in the order of their acknowledgement
+	settled   []delivered // messages to settle, in the order of their acknowledgement
 }
 
 func (tx *transaction) reset() { tx.publishes, tx.settled = tx.publishes[:0], tx.settled[:0] }
 
-// settle keeps acknowledgements for the commit.
+// settle stores acknowledgements until the commit.
 func (tx *transaction) settle(messages []delivered, how settlement) {
 	for _, d := range messages {
 		d.how = how
@@ -23,8 +23,9 @@ func (tx *transaction) settle(messages []delivered, how settlement) {
 	}
 }
 
-// destination is the queue of a message in a transaction: the queue with its name at the commit (0), none, or the
-// queue that existed when it was published, identified by the number of earlier queues with that name.
+// destination says which queue a message in a transaction goes to. It is the queue that has the name at the commit (0),
+// no queue, or the queue that existed at the publish. The last is identified by the number of earlier queues with the
+// same name.
 type destination uint32
 
 const (
@@ -33,7 +34,7 @@ const (
 	firstOfName
 )
 
-// resolve routes messages of a transaction, if the options require this before the commit.
+// resolve sets the destinations of a message in a transaction, if the option RoutedAtPublish is set.
 func (b *Broker) resolve(copies ...publication) []publication {
 	for i := range copies {
 		if b.opts.RoutedAtPublish {
@@ -43,7 +44,7 @@ func (b *Broker) resolve(copies ...publication) []publication {
 	return copies
 }
 
-// destinationOf is the destination of a message that is routed now.
+// destinationOf returns the destination of a message that is routed to queue id now.
 func (b *Broker) destinationOf(id amqp.Queue) destination {
 	switch {
 	case !b.Exists(id):
@@ -54,14 +55,14 @@ func (b *Broker) destinationOf(id amqp.Queue) destination {
 	return firstOfName + destination(b.gone[id])
 }
 
-// lost reports whether the queue to which a message was routed was deleted.
+// lost reports whether the queue to which a message was routed has been deleted since.
 func (b *Broker) lost(p *publication) bool {
 	return p.dest >= firstOfName && p.dest != b.destinationOf(p.queue)
 }
 
-// commit answers tx.commit: first the messages are put into their queues, then acknowledgements take effect. The
-// queues are looked up now, unless the options say that this was done at the publish. A message that a queue rejects,
-// or whose queue was deleted, fails the commit with 406; nothing is undone.
+// commit answers tx.commit. First it puts the messages into their queues, then acknowledgements take effect. It looks
+// up the queues now, unless RoutedAtPublish has done so at the publish. The commit fails with 406 if a queue rejects a
+// message, or if a queue that was looked up at the publish has been deleted. It then undoes nothing.
 func (b *Broker) commit(on at, ch *channel) amqp.Reply {
 	if ch.mode != transacting {
 		return b.fail(on, amqp.PreconditionFailed)
@@ -83,7 +84,7 @@ func (b *Broker) commit(on at, ch *channel) amqp.Reply {
 	return ok
 }
 
-// settleGroups settles consecutive acknowledgements of the same kind together.
+// settleGroups settles acknowledgements in order, consecutive ones of the same kind together.
 func (b *Broker) settleGroups(on at, all []delivered) {
 	for len(all) > 0 {
 		how, n := all[0].how, 1
@@ -95,8 +96,8 @@ func (b *Broker) settleGroups(on at, all []delivered) {
 	}
 }
 
-// rollback answers tx.rollback: published messages are dropped, and acknowledged ones are unacknowledged again,
-// without being redelivered.
+// rollback answers tx.rollback. Published messages are dropped. Acknowledged messages are unacknowledged again, and are
+// not redelivered.
 func (b *Broker) rollback(on at, ch *channel) amqp.Reply {
 	if ch.mode != transacting {
 		return b.fail(on, amqp.PreconditionFailed)

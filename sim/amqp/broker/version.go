@@ -2,8 +2,8 @@ package broker
 
 import "fmt"
 
-// Like returns the options of a version, by the name that it reports, such as "RabbitMQ 4.0.5". For any other name it
-// returns those of RabbitMQ 3.10.8.
+// Like returns the options for a server by the name that it reports, such as "RabbitMQ 4.0.5". For any other name it
+// returns the options of RabbitMQ 3.10.8.
 func Like(version string) Options {
 	var major, minor int
 	if n, _ := fmt.Sscanf(version, "RabbitMQ %d.%d", &major, &minor); n < 2 {

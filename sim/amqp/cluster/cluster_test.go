@@ -20,7 +20,8 @@ var (
 	}
 )
 
-// explored is a model's shortest execution, in words.
+// explored returns the steps of the shortest execution in which both clients hold the lock, as text; none if there is
+// none.
 func explored(t *testing.T, design string, m Model) []string {
 	t.Helper()
 	var err error
@@ -38,13 +39,13 @@ func explored(t *testing.T, design string, m Model) []string {
 	return r.Steps
 }
 
-// The shortest executions that are known of real clusters.
+// TestShortest: the model finds the executions that were observed on real clusters, with the same number of steps.
 func TestShortest(t *testing.T) {
 	for _, c := range []struct {
 		design string
 		model  Model
 		steps  int
-		last   string // before the grant
+		last   string // part of the step before the second client gets the lock
 	}{
 		{"exclusive-queue", Model{Mode: Ignore, A: 1, B: 2, Queue: 1, Faults: cutOff}, 4, "n2 notices that n1 is gone, and its part deletes the exclusive queue there"},
 		{"exclusive-queue", Model{Mode: PauseMinority, A: 1, B: 2, Queue: 1, Faults: cutOff}, 4, "n2 notices that n1 is gone, and its part deletes the exclusive queue there"},
@@ -64,7 +65,8 @@ func TestShortest(t *testing.T) {
 	}
 }
 
-// A node that stood still does not pause itself when it goes on, so that both clients hold the lock for good.
+// TestStoodStill: a node that was paused by a fault does not stop because it sees a minority. Both clients then keep
+// the lock.
 func TestStoodStill(t *testing.T) {
 	steps := explored(t, "exclusive-queue", Model{Mode: PauseMinority, A: 2, B: 1, Queue: 1, Faults: stopped})
 	if all := strings.Join(steps, "\n"); len(steps) == 0 || strings.Contains(all, "pause itself") || !strings.Contains(all, "n1 goes on") {
@@ -72,7 +74,8 @@ func TestStoodStill(t *testing.T) {
 	}
 }
 
-// Without faults no two clients hold a lock, and neither do they where client, queue and majority are together.
+// TestRight: two clients never hold the lock without faults. Nor do they if a majority of nodes that stay together has
+// the holder and the queue.
 func TestRight(t *testing.T) {
 	for _, d := range Designs {
 		for _, mode := range []Mode{Ignore, PauseMinority, Autoheal} {
@@ -88,7 +91,7 @@ func TestRight(t *testing.T) {
 	}
 }
 
-// A model that cannot be is refused.
+// TestCheck: Explore refuses impossible models.
 func TestCheck(t *testing.T) {
 	for _, m := range []Model{
 		{Nodes: 1, A: 1, B: 1}, {Nodes: MostModelled + 1, A: 1, B: 2}, {Nodes: 3, A: 1, B: 4}, {Nodes: 3, A: 1, B: 2, Design: Designs[2], Queue: 4},

@@ -2,7 +2,7 @@ package cluster
 
 import "github.com/lockproof/lockproof/model/history"
 
-// mayBefall reports whether the next fault can happen now: a node must be off before it is started.
+// mayBefall reports whether the next fault is possible now. For example, a node must be off before it is started.
 func (m *Model) mayBefall(s *state) bool {
 	if int(s.next) == len(m.Faults) {
 		return false
@@ -21,7 +21,7 @@ func (m *Model) mayBefall(s *state) bool {
 	return true
 }
 
-// befall makes the next fault happen.
+// befall executes the next fault.
 func (m *Model) befall(s *state) {
 	f := m.Faults[s.next]
 	s.next++
@@ -60,7 +60,7 @@ func (m *Model) befall(s *state) {
 	}
 }
 
-// cut stops messages from some nodes to others.
+// cut stops messages from the nodes of fault f to its other nodes (To).
 func (m *Model) cut(s *state, f Fault) {
 	for to := range m.Nodes {
 		for from := range m.Nodes {
@@ -73,15 +73,16 @@ func (m *Model) cut(s *state, f Fault) {
 	}
 }
 
-// parts notes that a node has still to notice the loss of another node, if it sees that node.
+// parts records that one node (at) has yet to notice the absence of another node (gone), if it believes that the other
+// node is running.
 func (s *state) parts(at, gone int) {
 	if n := &s.nodes[at]; n.sees.has(gone) {
 		n.owes = n.owes.with(gone)
 	}
 }
 
-// heal lets all messages arrive again. If neither of two nodes has noticed anything, neither will; if one has, the
-// other will.
+// heal lets messages reach all nodes again. Two nodes that have not noticed each other's absence never will. If one of
+// them has noticed it, the other will, too.
 func (m *Model) heal(s *state) {
 	for i := range m.Nodes {
 		n := &s.nodes[i]
@@ -99,7 +100,7 @@ func (m *Model) heal(s *state) {
 	}
 }
 
-// gone notes that all others have still to notice the end of a node. The node itself has nothing left to notice.
+// gone records that all other nodes have yet to notice the absence of a node.
 func (m *Model) gone(s *state, at int) {
 	for i := range m.Nodes {
 		if i != at {

@@ -6,11 +6,11 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Design is the way in which clients hold the lock.
+// Design is a kind of lock: the way in which a client takes and holds it.
 type Design struct {
 	Name string
 	kind kind
-	// consumes says that the holder is told by basic.cancel when it loses its consumer.
+	// consumes says that a holder which loses its consumer is told so by basic.cancel.
 	consumes bool
 }
 
@@ -24,7 +24,7 @@ const (
 	mirrored              // a message of a mirrored classic queue
 )
 
-// Designs are the designs of adapters/amqp/cluster/designs, with the same names.
+// Designs are the kinds of locks that can be modelled. They have the names of those in adapters/amqp/cluster/designs.
 var Designs = []Design{
 	{Name: "exclusive-queue"},
 	{Name: "exclusive-queue-unasked"},
@@ -38,7 +38,7 @@ var Designs = []Design{
 	{Name: "mirrored-token", kind: mirrored},
 }
 
-// DesignNamed is the design with that name.
+// DesignNamed returns the design with the given name, or an error.
 func DesignNamed(name string) (Design, error) {
 	for _, d := range Designs {
 		if d.Name == name {
@@ -48,41 +48,42 @@ func DesignNamed(name string) (Design, error) {
 	return Design{}, fmt.Errorf("%q: expected a design of lockproof cluster prove", name)
 }
 
-// Mode is what nodes do that are separated from others: RabbitMQ's cluster_partition_handling.
+// Mode is RabbitMQ's option cluster_partition_handling: what nodes do that lose contact with others.
 type Mode uint8
 
-// The modes.
+// The modes, named like the values of cluster_partition_handling.
 const (
 	Ignore Mode = iota
 	PauseMinority
 	Autoheal
 )
 
-// Fault is one fault of nodes, as in histories.
+// Fault is one fault of nodes, with the same fields as in histories.
 type Fault struct {
 	F     history.F
-	Nodes history.Nodes // the nodes concerned
-	To    history.Nodes // of a cut: the nodes that they can no longer reach
+	Nodes history.Nodes // nodes that the fault concerns
+	To    history.Nodes // only of a cut: nodes that messages of Nodes no longer reach
 }
 
-// MostModelled is the largest number of nodes of a model.
+// MostModelled is the largest number of nodes that a model can have.
 const MostModelled = 5
 
-// Model is a cluster with two clients of a lock, and the faults of its nodes in order.
+// Model has the parameters of an exploration: a cluster with two clients of one lock, and the faults of its nodes in
+// order.
 type Model struct {
 	Design Design
 	Mode   Mode
-	// Khepri says that nodes keep their records in Khepri, which is optional in RabbitMQ 4.0 and 4.1. There is no
-	// mode then.
+	// Khepri says that nodes store their records in Khepri instead of Mnesia. Khepri is optional in RabbitMQ 4.0 and
+	// 4.1. Mode is then ignored.
 	Khepri bool
 	Nodes  int
-	// A and B are the nodes of the clients, from 1: A's client holds the lock first, and B's client tries to get it.
-	// Queue is the node of the lock's queue.
+	// A and B are the numbers, from 1, of the nodes to which the clients are connected. A's client holds the lock at
+	// the beginning, and B's client tries to get it. Queue is the number of the node with the lock's queue.
 	A, B, Queue int
 	Faults      []Fault
 }
 
-// check reports what is wrong with a model.
+// check returns an error that says what is wrong with the model, or nil.
 func (m *Model) check() error {
 	if m.Nodes < 2 || m.Nodes > MostModelled {
 		return fmt.Errorf("%d nodes: expected 2 to %d", m.Nodes, MostModelled)

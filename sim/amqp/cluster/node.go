@@ -1,23 +1,23 @@
 package cluster
 
-// notices makes a node notice that another is gone, or was for a while.
+// notices makes one node (at) notice that another node (gone) is gone, or was gone for a while.
 func (m *Model) notices(s *state, at, gone int) {
 	n := &s.nodes[at]
 	n.owes = n.owes.without(gone)
 	if back := s.talks(at, gone) && s.nodes[gone].is == up && !s.nodes[gone].owes.has(at); !back {
 		n.sees = n.sees.without(gone)
-		s.parts(gone, at) // the connection between them is closed
+		s.parts(gone, at) // the other node has to notice the closed connection between them
 	}
 	m.misses(s, at, gone)
 }
 
-// mayPause reports whether a node leaves since it sees only a minority.
+// mayPause reports whether a node stops itself now because it sees only a minority (pause_minority).
 func (m *Model) mayPause(s *state, at int) bool {
 	n := &s.nodes[at]
 	return m.Mode == PauseMinority && !m.Khepri && n.is == up && !n.wary && !m.majority(n.sees)
 }
 
-// closesOne is a client whose connection a leaving node has still to close, or nobody.
+// closesOne returns a client whose connection a stopping node still has to close, or nobody.
 func (m *Model) closesOne(s *state, at int) int {
 	for c := range s.clients {
 		if s.nodes[at].is == leaving && m.place(c) == at && s.clients[c].connected {
@@ -27,7 +27,8 @@ func (m *Model) closesOne(s *state, at int) int {
 	return nobody
 }
 
-// leaves ends a node that has closed all connections. It announces this: nodes that hear it notice at once.
+// leaves stops a node that has closed all its connections. The node announces this, so that the nodes of its part
+// notice at once.
 func (m *Model) leaves(s *state, at int) {
 	part := m.part(s, at).without(at)
 	m.gone(s, at)
@@ -43,8 +44,9 @@ func (m *Model) leaves(s *state, at int) {
 	}
 }
 
-// anchor is a node through which a node that has left can come back, or nobody. It is a running node, in a part where
-// all have noticed that the other had gone. Under pause_minority that part and the other node must be a majority.
+// anchor returns a node through which a stopped node can rejoin the cluster, or nobody. It must be running, and all
+// nodes of its part must have noticed that the other node had stopped. With pause_minority, that part and the other
+// node together must be a majority.
 func (m *Model) anchor(s *state, at int) int {
 	if s.nodes[at].is != waiting {
 		return nobody
@@ -64,7 +66,7 @@ func (m *Model) anchor(s *state, at int) int {
 	return nobody
 }
 
-// comesBack makes a node that was down take part again, with the records of a running node.
+// comesBack makes a stopped node rejoin the cluster. It takes over the records of a running node.
 func (m *Model) comesBack(s *state, at int) {
 	n := &s.nodes[at]
 	n.is, n.wary, n.owes, n.sees = up, false, 0, only(at)
@@ -85,7 +87,8 @@ func (m *Model) comesBack(s *state, at int) {
 	m.restarts(s, at)
 }
 
-// divided reports whether some nodes hear but do not see each other, while no node has anything left to notice.
+// divided reports whether some nodes receive each other's messages but believe each other to be gone, while no node has
+// anything left to notice. Autoheal then chooses a winner.
 func (m *Model) divided(s *state) (yes bool) {
 	for i := range m.Nodes {
 		n := &s.nodes[i]
@@ -99,7 +102,7 @@ func (m *Model) divided(s *state) (yes bool) {
 	return yes
 }
 
-// autoheals makes all nodes leave that are not in the part of the winner.
+// autoheals makes all nodes stop that are not in the winner's part.
 func (m *Model) autoheals(s *state, winner int) {
 	part := m.part(s, winner)
 	for i := range m.Nodes {
@@ -109,12 +112,14 @@ func (m *Model) autoheals(s *state, winner int) {
 	}
 }
 
-// mayReunite reports whether two nodes see each other again without help, as they do with Khepri.
+// mayReunite reports whether two nodes can believe each other to be running again, without a restart, as they do with
+// Khepri.
 func (m *Model) mayReunite(s *state, i, j int) bool {
 	return m.Khepri && i < j && s.joined(i, j) && !s.talks(i, j) && !s.nodes[i].owes.has(j) && !s.nodes[j].owes.has(i)
 }
 
-// reunites makes two nodes see each other again. The node in the larger part is up to date.
+// reunites makes two nodes believe each other to be running again. The node in the smaller part takes over the other's
+// records.
 func (m *Model) reunites(s *state, i, j int) {
 	if m.part(s, i).count() < m.part(s, j).count() {
 		i, j = j, i
@@ -124,12 +129,12 @@ func (m *Model) reunites(s *state, i, j int) {
 	a.sees, b.sees = a.sees.with(j), b.sees.with(i)
 }
 
-// mayCommit reports whether Khepri can now carry out what a minority has proposed.
+// mayCommit reports whether a majority can now commit the deletion that a minority has proposed to Khepri.
 func (m *Model) mayCommit(s *state) bool {
 	return s.pending != nobody && m.majority(m.part(s, m.place(1-int(s.pending)))) && m.majority(m.part(s, m.place(int(s.pending))))
 }
 
-// commits deletes the exclusive queue whose deletion a minority has proposed.
+// commits deletes the exclusive queue whose deletion a minority has proposed to Khepri.
 func (m *Model) commits(s *state) {
 	for i := range m.Nodes {
 		if n := &s.nodes[i]; n.owner == s.pending {

@@ -1,6 +1,6 @@
 package cluster
 
-// grants makes a client ask for the lock at its node, and reports whether the lock is granted.
+// grants makes client c try to take the lock at its node, and reports whether it has got the lock.
 func (m *Model) grants(s *state, c int) bool {
 	at := m.place(c)
 	if s.nodes[at].is != up {
@@ -17,7 +17,8 @@ func (m *Model) grants(s *state, c int) bool {
 	return true
 }
 
-// declares makes a client declare an exclusive queue at its node, if the node knows of none.
+// declares makes client c declare the lock's exclusive queue at its node. It returns false if the node knows of such a
+// queue.
 func (m *Model) declares(s *state, at, c int) bool {
 	part := m.part(s, at)
 	if s.nodes[at].owner != nobody || !m.decides(s, at, part) {
@@ -27,7 +28,8 @@ func (m *Model) declares(s *state, at, c int) bool {
 	return true
 }
 
-// decides reports whether the part of a node can change a record now.
+// decides reports whether a node's part of the cluster can change a record now: with Khepri if it is a majority, with
+// Mnesia if all nodes answer.
 func (m *Model) decides(s *state, at int, part set) bool {
 	if m.Khepri {
 		return m.majority(part)
@@ -35,7 +37,7 @@ func (m *Model) decides(s *state, at int, part set) bool {
 	return m.together(s, at)
 }
 
-// record records an exclusive queue on the nodes of a part.
+// record stores on all nodes of a part which client owns the exclusive queue, and on which node the queue is.
 func (m *Model) record(s *state, part set, owner, host int8) {
 	for k := range m.Nodes {
 		if part.has(k) {
@@ -44,7 +46,7 @@ func (m *Model) record(s *state, part set, owner, host int8) {
 	}
 }
 
-// fetches makes a client get the message of the lock's queue, if it is ready.
+// fetches makes client c get the message of the lock's queue. It returns false if the message is not ready.
 func (m *Model) fetches(s *state, at, c int) bool {
 	host := s.nodes[at].master
 	if !s.talks(at, int(host)) || s.nodes[host].token != nobody || !m.leadsQueue(s, int(host)) {
@@ -54,8 +56,8 @@ func (m *Model) fetches(s *state, at, c int) bool {
 	return true
 }
 
-// leadsQueue reports whether the process of the lock's queue can change the queue: the leader of a quorum queue needs
-// a majority.
+// leadsQueue reports whether the queue's process, which is on the given node, can change the queue. The process of a
+// quorum queue is its leader, which needs a majority of followers.
 func (m *Model) leadsQueue(s *state, at int) bool {
 	if m.Design.kind != quorum {
 		return true
@@ -69,10 +71,10 @@ func (m *Model) leadsQueue(s *state, at int) bool {
 	return m.majority(followers)
 }
 
-// told ends a client's hold, since the client has been told of its loss. Its connection stays.
+// told ends client c's hold, since the broker has told the client of the loss. The connection stays open.
 func (s *state) told(c int) { s.clients[c].holds = false }
 
-// closes ends a client's connection. Its hold ends on all nodes that messages reach.
+// closes ends client c's connection. Its hold ends on all nodes that messages of its node reach.
 func (m *Model) closes(s *state, c int) {
 	s.clients[c] = client{}
 	at := m.place(c)
@@ -85,7 +87,7 @@ func (m *Model) closes(s *state, c int) {
 	m.giveBack(s, c)
 }
 
-// giveBack makes the message of an ended client ready, if the queue's process hears of the end.
+// giveBack makes the message of a disconnected client ready again, if the queue's process learns of the disconnection.
 func (m *Model) giveBack(s *state, c int) {
 	at := m.place(c)
 	host := int(s.nodes[at].master)
@@ -94,7 +96,8 @@ func (m *Model) giveBack(s *state, c int) {
 	}
 }
 
-// deletes makes a node delete the exclusive queue in its record. With Khepri, a minority only proposes this.
+// deletes makes a node delete the exclusive queue that its record names. With Khepri, a node in a minority only
+// proposes the deletion.
 func (m *Model) deletes(s *state, at int) {
 	part, gone := m.part(s, at), s.nodes[at]
 	if m.Khepri && !m.majority(part) {
@@ -108,7 +111,7 @@ func (m *Model) deletes(s *state, at int) {
 	}
 }
 
-// misses is the effect on the queue when a node notices that another is gone.
+// misses changes the queue when one node (at) notices that another node (gone) is gone.
 func (m *Model) misses(s *state, at, gone int) {
 	n := &s.nodes[at]
 	if m.Design.kind == exclusive {
@@ -130,7 +133,8 @@ func (m *Model) misses(s *state, at, gone int) {
 	}
 }
 
-// leads makes a node the place of the queue's process for its part, with the given holder of the message.
+// leads makes a node the place of the queue's process, for its part of the cluster. token is the client that has the
+// message.
 func (m *Model) leads(s *state, at int, token int8) {
 	part := m.part(s, at)
 	for k := range m.Nodes {
@@ -141,8 +145,8 @@ func (m *Model) leads(s *state, at int, token int8) {
 	s.nodes[at].token = token
 }
 
-// mayLead reports whether a node can be elected leader of a quorum queue, by a majority that does not see the old
-// one.
+// mayLead reports whether a node can be elected leader of a quorum queue. It needs the votes of a majority, and its
+// voters must believe that the old leader is gone.
 func (m *Model) mayLead(s *state, at int) bool {
 	n := &s.nodes[at]
 	if m.Design.kind != quorum || n.is != up || n.sees.has(int(n.master)) {
@@ -157,8 +161,8 @@ func (m *Model) mayLead(s *state, at int) bool {
 	return m.majority(voters)
 }
 
-// elects makes a node the leader of a quorum queue. If it does not see the node of the client that has the message,
-// the message is ready again.
+// elects makes a node the leader of a quorum queue. If the client with the message is on a node outside the new
+// leader's part, the message becomes ready again.
 func (m *Model) elects(s *state, at int) {
 	token := s.nodes[s.nodes[at].master].token
 	if token != nobody && !m.part(s, at).has(m.place(int(token))) {
@@ -167,8 +171,8 @@ func (m *Model) elects(s *state, at int) {
 	m.leads(s, at, token)
 }
 
-// restarts is the effect on the queue when its node comes back: the messages of a classic queue are ready again, and
-// exclusive queues of the node's former clients are gone.
+// restarts changes the queue when its node rejoins the cluster. The message of a classic queue becomes ready again, and
+// an exclusive queue on the node is deleted.
 func (m *Model) restarts(s *state, at int) {
 	n := &s.nodes[at]
 	switch m.Design.kind {

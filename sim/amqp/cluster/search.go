@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// action is the kind of a step.
+// action is the kind of a step of an execution.
 type action uint8
 
 const (
@@ -22,22 +22,23 @@ const (
 	commit
 )
 
-// step is one step of a node or a client; some concern another node as well.
+// step is one step of an execution. at is a node or a client; some kinds of steps have another node or client (other),
+// too.
 type step struct {
 	what      action
 	at, other int8
 }
 
-// Result is the result of the search.
+// Result is the result of [Model.Explore].
 type Result struct {
-	// Steps are the shortest execution, in words, after which both clients hold the lock and neither was told of a
-	// loss; empty if there is no such execution.
+	// Steps has the shortest execution after which both clients hold the lock and neither was told of a loss, one text
+	// for each step. It is empty if there is no such execution.
 	Steps []string
-	// States is the number of states, or of those seen before the search ended.
+	// States is the number of states that were visited.
 	States int
 }
 
-// Explore looks for the shortest execution in which both clients hold the lock.
+// Explore searches, breadth first, for the shortest execution after which both clients hold the lock.
 func (m *Model) Explore() (Result, error) {
 	if err := m.check(); err != nil {
 		return Result{}, err
@@ -78,7 +79,7 @@ func (m *Model) Explore() (Result, error) {
 	return Result{States: len(states)}, nil
 }
 
-// steps are the possible next steps.
+// steps returns the steps that are possible in state s.
 func (m *Model) steps(s *state) (can []step) {
 	add := func(may bool, what action, at, other int) {
 		if may {
@@ -109,7 +110,7 @@ func (m *Model) steps(s *state) (can []step) {
 	return can
 }
 
-// take carries out a step.
+// take executes a step: it changes s to the next state.
 func (m *Model) take(s *state, st step) {
 	at, other := int(st.at), int(st.other)
 	switch st.what {

@@ -2,18 +2,18 @@ package cluster
 
 import "math/bits"
 
-// condition is the condition of a node.
+// condition says whether a node is running, and if not, why.
 type condition uint8
 
 const (
 	up      condition = iota
-	leaving           // it refuses clients, closes their connections one after the other, and then waits or is off
-	waiting           // it has left by itself, and comes back when it reaches others
-	off               // it is down until it is started
-	frozen            // it is paused
+	leaving           // it refuses clients and closes their connections one by one, and then is waiting or off
+	waiting           // it has stopped by itself, and rejoins when it reaches other nodes
+	off               // it is down until a fault of the kind start-node
+	frozen            // a fault has paused its processes
 )
 
-// set is a set of nodes, counted from 0 here.
+// set is a set of nodes; bit 0 stands for the first node.
 type set uint8
 
 func (s set) has(i int) bool      { return s&(1<<i) != 0 }
@@ -24,35 +24,37 @@ func only(i int) set              { return 1 << i }
 func all(nodes int) set           { return 1<<nodes - 1 }
 func (s set) minus(other set) set { return s &^ other }
 
-// nobody means no client or no node where a number of one is expected.
+// nobody stands for no client, or no node.
 const nobody = -1
 
-// node is one node.
+// node is the state of one node.
 type node struct {
 	is    condition
-	ends  bool // it was told to shut down: after leaving, it is off
-	wary  bool // it was paused by a fault, and will no longer leave because of a minority
+	ends  bool // it was told to shut down: it will be off after leaving
+	wary  bool // it was paused by a fault, and no longer stops because of a minority
 	hears set  // the nodes whose messages reach it
-	sees  set  // the nodes that it believes are running, including itself
-	owes  set  // nodes that are or were gone, which it has still to notice
-	// owner and host are its record of the exclusive queue: the owning client, and the node of the queue.
+	sees  set  // the nodes that it believes to be running, including itself
+	owes  set  // nodes whose absence, past or present, it has yet to notice
+	// owner and host are the node's record of the lock's exclusive queue: the client that owns it, and the node on
+	// which it is.
 	owner, host int8
-	// master is the node where it believes the queue's process to be. token, if the process is on this node, is the
-	// client that has the message, nobody if the message is ready.
+	// master is the node on which this node believes the queue's process to be. If the process is on this node, token
+	// is the client that has the queue's message, or nobody if the message is ready.
 	master, token int8
 }
 
-// client is one of the two clients.
+// client is the state of one of the two clients.
 type client struct {
 	connected, holds bool
 }
 
-// state is a state of the cluster. It is comparable: equal states have the same continuations.
+// state is a state of the cluster and its clients. It is comparable, so that a search can recognise visited states.
 type state struct {
 	nodes   [MostModelled]node
 	clients [2]client
 	next    int8 // index of the next fault
-	// pending is the owner of an exclusive queue whose deletion a minority has proposed to Khepri.
+	// pending is the client whose exclusive queue a minority has proposed to delete, in Khepri; nobody if there is no
+	// proposal.
 	pending int8
 }
 
@@ -65,23 +67,23 @@ func (m *Model) initial() (s state) {
 	return s
 }
 
-// place is the node of a client.
+// place returns the node to which client c is connected.
 func (m *Model) place(c int) int { return [2]int{m.A - 1, m.B - 1}[c] }
 
-// answers reports whether a node's processes run.
+// answers reports whether node i's processes run.
 func (s *state) answers(i int) bool { return s.nodes[i].is == up || s.nodes[i].is == leaving }
 
-// joined reports whether messages arrive in both directions between two running nodes.
+// joined reports whether two running nodes receive each other's messages.
 func (s *state) joined(i, j int) bool {
 	return s.answers(i) && s.answers(j) && (i == j || s.nodes[i].hears.has(j) && s.nodes[j].hears.has(i))
 }
 
-// talks reports whether two nodes run and believe each other to be running.
+// talks reports whether two nodes receive each other's messages, and each believes that the other is running.
 func (s *state) talks(i, j int) bool {
 	return s.joined(i, j) && s.nodes[i].sees.has(j) && s.nodes[j].sees.has(i)
 }
 
-// part are the nodes that a node talks to, including itself.
+// part returns the nodes that node i exchanges messages with, including itself: its part of a divided cluster.
 func (m *Model) part(s *state, i int) (all set) {
 	for j := range m.Nodes {
 		if s.talks(i, j) {
@@ -94,5 +96,5 @@ func (m *Model) part(s *state, i int) (all set) {
 // majority reports whether a set is more than half of the nodes.
 func (m *Model) majority(s set) bool { return 2*s.count() > m.Nodes }
 
-// together reports whether a node can change a record: all nodes that it believes are running must answer.
+// together reports whether node i can change a record in Mnesia: all nodes that it believes to be running must answer.
 func (m *Model) together(s *state, i int) bool { return s.nodes[i].sees.minus(m.part(s, i)) == 0 }

@@ -6,10 +6,10 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// names are the names of the clients.
+// names are the names of the two clients in descriptions.
 var names = [2]string{"A", "B"}
 
-// words describes a step from a state.
+// words describes a step that is taken in state before.
 func (m *Model) words(before *state, st step) string {
 	at, other := fmt.Sprintf("n%d", st.at+1), fmt.Sprintf("n%d", st.other+1)
 	switch st.what {
@@ -37,7 +37,7 @@ func (m *Model) words(before *state, st step) string {
 	return "Khepri carries out what the minority had proposed: the exclusive queue is deleted"
 }
 
-// deed is the way in which a client gets the lock.
+// deed describes how a client gets the lock.
 func (m *Model) deed() string {
 	switch {
 	case m.Design.kind == exclusive:
@@ -48,7 +48,7 @@ func (m *Model) deed() string {
 	return "gets the message"
 }
 
-// consequence is the effect of a notice on the queue.
+// consequence describes how the queue changes when a node notices another's absence; "" if it does not change.
 func (m *Model) consequence(before *state, st step) string {
 	after := *before
 	m.take(&after, st)
@@ -68,7 +68,7 @@ func (m *Model) consequence(before *state, st step) string {
 	return ""
 }
 
-// words describes a fault.
+// words describes a fault as text.
 func (f *Fault) words() string {
 	switch f.F {
 	case history.Cut:

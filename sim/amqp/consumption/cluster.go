@@ -22,7 +22,7 @@ func init() {
 	})
 }
 
-// answers are replies that a complete search should have met.
+// answers are the broker's replies that a complete search is expected to meet.
 var answers = []sim.Answer{
 	{Name: "get-empty", Method: uint8(amqp.BasicGet), Answer: 5, Result: backend.Absent},
 	{Name: "consume-ok", Method: uint8(amqp.BasicConsume)},
@@ -30,14 +30,14 @@ var answers = []sim.Answer{
 	{Name: "RESOURCE_LOCKED", Method: uint8(amqp.QueueDeclare), Result: backend.Refused},
 }
 
-// The links of a client besides its operation.
+// These are the links of a client beside its operation.
 const (
-	taking   = 1 // receives what its consumer was sent
-	patience = 2 // stops waiting
+	taking   = 1 // receives the next delivery to its consumer
+	patience = 2 // gives up waiting for a token
 )
 
-// cluster has the machines of clients and one simulated broker. A session is a connection. A client's result depends
-// on the other consumers and their order, so clients are not independent.
+// cluster has the clients' machines and one simulated broker. A session is a connection to the broker. A client's
+// result depends on the other consumers and their order, so clients are not independent.
 type cluster struct {
 	sim.Plain
 	target   *lock.Target
@@ -49,26 +49,26 @@ type cluster struct {
 	broker   *broker.Broker
 	clients  []client
 	grants   []grant
-	setUp    amqp.Sent // the last command that set up locks
+	setUp    amqp.Sent // last command that created the initial slots
 	last     *amqp.Sent
 }
 
-// client is one client's machine, its last command, and the state of its connection.
+// client has the machine of one client, the client's last command, and the state of its connection.
 type client struct {
 	machine  consumption.Machine
 	sent     amqp.Sent
-	granted  uint8           // number of the token that came with the reply
-	on       backend.Session // the client's own session, alive or not
+	granted  uint8           // number of the token in the last reply
+	on       backend.Session // the client's own session; the broker may have ended it
 	confirms bool
-	// owes is the slot whose token the client has acknowledged and not yet published again. spare is the tag of the
-	// token that it has not yet acknowledged, after publishing a replacement. 0 is none.
+	// owes is the slot whose token a releasing client has acknowledged, and has yet to publish again. spare is the
+	// delivery tag of the token that it has yet to acknowledge, after publishing a replacement. For both, 0 means none.
 	owes  uint8
 	spare uint64
 }
 
 var _ sim.Cluster = (*cluster)(nil)
 
-// Reset implements [sim.Cluster].
+// Reset implements [sim.Cluster]: it begins a scenario with empty servers and idle clients.
 func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, owner func(backend.Session) uint8) {
 	k.target, k.settings, k.scenario, k.owner, k.last = t, consumption.Table.Of(o), s, owner, nil
 	k.names, k.locks, k.grants = new(amqp.Names), k.locks[:0], k.grants[:0]
@@ -82,7 +82,7 @@ func (k *cluster) Reset(t *lock.Target, s *scenario.Scenario, o lock.Options, ow
 	}
 }
 
-// SetUp implements [sim.Cluster]. It makes the slots as an administrator would.
+// SetUp implements [sim.Cluster]: it creates the initial slots with the commands that an administrator would send.
 func (k *cluster) SetUp(said func(backend.Exchange)) {
 	conn := k.broker.Connect()
 	tell := func(cmd amqp.Command) {
@@ -106,29 +106,28 @@ func (k *cluster) client(c uint8) (*client, *consumption.Protocol) {
 	return &k.clients[c-1], &k.locks[k.scenario.Clients[c-1].Lock]
 }
 
-// Start implements [sim.Cluster].
+// Start implements [sim.Cluster]: it begins an operation on client c's machine.
 func (k *cluster) Start(c uint8, op lock.Op, arg uint8) {
 	cl, p := k.client(c)
 	p.Start(&cl.machine, op, arg)
 }
 
-// Op implements [sim.Cluster].
+// Op implements [sim.Cluster]: it returns client c's current or last operation.
 func (k *cluster) Op(c uint8) lock.Op { return k.clients[c-1].machine.Op }
 
-// Result implements [sim.Cluster].
+// Result implements [sim.Cluster]: it returns the result of client c's operation, and whether the operation has ended.
 func (k *cluster) Result(c uint8) (lock.Result, bool) {
 	m := &k.clients[c-1].machine
 	return m.Result, m.Done()
 }
 
-// Held implements [sim.Cluster].
+// Held implements [sim.Cluster]: it returns the slot that client c believes it holds; 0 means none.
 func (k *cluster) Held(c uint8) uint8 { return k.clients[c-1].machine.Held }
 
-// Linked implements [sim.Cluster].
+// Linked implements [sim.Cluster]: it reports whether client c believes that it has a session.
 func (k *cluster) Linked(c uint8) bool { return k.clients[c-1].machine.Link != amqplock.Down }
 
-// Links implements [sim.Cluster]. A client that waits for a token continues with what its consumer is sent, or gives
-// up.
+// Links implements [sim.Cluster]. A client that waits for a token can receive the next delivery or give up.
 func (k *cluster) Links(c uint8) (set uint8) {
 	cl := &k.clients[c-1]
 	if cl.machine.Waits() {
@@ -142,22 +141,22 @@ func (k *cluster) Links(c uint8) (set uint8) {
 	return set
 }
 
-// mine reports whether the client still uses its session, and the broker still has it.
+// mine reports whether the client still uses its session, and the session still exists on the broker.
 func (k *cluster) mine(cl *client, c uint8) bool {
 	return cl.on != 0 && k.broker.Alive(broker.Conn(cl.on)) && k.owner(cl.on) == c
 }
 
-// Answered implements [sim.Cluster].
+// Answered implements [sim.Cluster]: it reports whether the reply to a client's waiting command is ready.
 func (k *cluster) Answered(uint8) bool { return false }
 
-// Opens implements [sim.Cluster]. The command is kept for Deliver.
+// Opens implements [sim.Cluster]. It stores the client's next command for Deliver.
 func (k *cluster) Opens(c uint8) bool {
 	cl, p := k.client(c)
 	cl.sent = amqp.Sent{Command: p.Next(&cl.machine)}
 	return cl.sent.Command.Method == amqp.ConnectionOpen
 }
 
-// Deliver implements [sim.Cluster]. Earlier deliveries to the client come before the reply.
+// Deliver implements [sim.Cluster]. The client receives earlier deliveries before the reply.
 func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	cl, _ := k.client(c)
 	cl.on = on
@@ -181,7 +180,7 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	return k.exchange(c, cmd, s.Reply)
 }
 
-// account updates what a client owes after one of its commands.
+// account updates owes and spare of a client after one of its commands.
 func (k *cluster) account(cl *client, cmd *amqp.Command, r amqp.Reply) {
 	if r.Closed() {
 		cl.confirms = false
@@ -210,19 +209,19 @@ func (k *cluster) account(cl *client, cmd *amqp.Command, r amqp.Reply) {
 	}
 }
 
-// Reply implements [sim.Cluster].
+// Reply implements [sim.Cluster]: it gives client c the reply to its last command.
 func (k *cluster) Reply(c uint8) {
 	cl, p := k.client(c)
 	p.Apply(&cl.machine, cl.sent.Reply, cl.granted)
 }
 
-// Lose implements [sim.Cluster].
+// Lose implements [sim.Cluster]: client c loses the reply to its last command, and sees its session as broken.
 func (k *cluster) Lose(c uint8) {
 	cl, p := k.client(c)
 	p.Apply(&cl.machine, amqp.Reply{Kind: amqp.Lost}, 0)
 }
 
-// take hands a client's machine the next delivery to its consumer.
+// take gives all deliveries to a client's consumer to the client's machine.
 func (k *cluster) take(c uint8) {
 	cl, p := k.client(c)
 	for _, d := range k.broker.Deliveries(broker.Conn(cl.on), nil) {
@@ -237,7 +236,7 @@ func (k *cluster) hand(cl *client, p *consumption.Protocol, d amqp.Delivery) {
 	p.Take(&cl.machine, d, k.numberOf(cl.on, d.Tag))
 }
 
-// Act implements [sim.Cluster].
+// Act implements [sim.Cluster]: it takes a step of client c beside its operation.
 func (k *cluster) Act(c, link uint8, _ backend.Session) backend.Exchange {
 	cl, p := k.client(c)
 	if link == patience {
@@ -251,16 +250,16 @@ func (k *cluster) Act(c, link uint8, _ backend.Session) backend.Exchange {
 	return backend.Exchange{Method: uint8(amqp.BasicConsume), Unasked: true}
 }
 
-// Connect implements [sim.Cluster].
+// Connect implements [sim.Cluster]: it opens a session and returns its number.
 func (k *cluster) Connect() backend.Session { return backend.Session(k.broker.Connect()) }
 
-// End implements [sim.Cluster].
+// End implements [sim.Cluster]: the server ends a session.
 func (k *cluster) End(on backend.Session) {
 	k.broker.Disconnect(broker.Conn(on))
 	k.number()
 }
 
-// Abort implements [sim.Cluster].
+// Abort implements [sim.Cluster]: the server ends client c's unit of a session because of an error.
 func (k *cluster) Abort(c uint8, on backend.Session) {
 	cl := &k.clients[c-1]
 	k.broker.CloseChannel(broker.Conn(on), uint16(cl.machine.Channel), amqp.InternalError)
@@ -268,13 +267,13 @@ func (k *cluster) Abort(c uint8, on backend.Session) {
 	k.number()
 }
 
-// Restart implements [sim.Cluster].
+// Restart implements [sim.Cluster]: it stops the servers and starts them again.
 func (k *cluster) Restart() {
 	k.broker.Restart()
 	k.number()
 }
 
-// Advance implements [sim.Cluster].
+// Advance implements [sim.Cluster]: it lets the servers' time pass, and reports whether anything changed.
 func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
 	changed = k.broker.Advance(ms)
 	if changed {
@@ -283,16 +282,16 @@ func (k *cluster) Advance(ms int64) (passed int64, changed bool) {
 	return ms, changed
 }
 
-// Expired implements [sim.Cluster]: connections have no lease.
+// Expired implements [sim.Cluster]: no session expires, since connections have no lease.
 func (k *cluster) Expired(buf []backend.Session) []backend.Session { return buf }
 
-// NextTimer implements [sim.Cluster].
+// NextTimer implements [sim.Cluster]: it returns the milliseconds until Advance next changes something.
 func (k *cluster) NextTimer() (int64, bool) {
 	at, due := k.broker.NextTimer()
 	return at - k.broker.Now(), due
 }
 
-// Describe implements [sim.Cluster].
+// Describe implements [sim.Cluster]: it adds the last command and its reply to a step of a trace.
 func (k *cluster) Describe(step *scenario.TraceStep) {
 	step.Command, step.Reply = k.last.Command.Words(k.names), k.last.Reply.Words()
 	if k.last.Command.Method == amqp.NoMethod {
@@ -303,5 +302,5 @@ func (k *cluster) Describe(step *scenario.TraceStep) {
 	step.Resource, step.Payload = sent.Resource(), sent
 }
 
-// Phase names the current activity of a client's machine.
+// Phase names the current activity of client c's machine.
 func (k *cluster) Phase(c uint8) string { return k.clients[c-1].machine.Phase.String() }

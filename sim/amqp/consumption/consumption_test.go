@@ -12,7 +12,7 @@ import (
 
 var scenarios = flag.Int("scenarios", 3000, "how many executions each reference has to survive")
 
-// TestReferences: what the references promise holds in every execution that is sampled.
+// TestReferences: in random executions, the reference locks violate none of the properties that they promise.
 func TestReferences(t *testing.T) {
 	var r sim.Runner
 	for _, target := range consumption.References {
@@ -36,10 +36,10 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// enough is in how many executions each mutant has to be found out.
+// enough is the number of random executions in which each mutant must violate its property.
 const enough = 4000
 
-// TestMutants: each mutant breaks the property that it is made to break, and promises it otherwise.
+// TestMutants: each mutant promises the property that it is made to violate, and violates it.
 func TestMutants(t *testing.T) {
 	var r sim.Runner
 	for _, target := range consumption.Mutants {
@@ -65,7 +65,8 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// A crash does not have to free the permit of the client's earlier, half-open connection: permits have no numbers.
+// TestCrashBesideHalfOpen: the property crash-frees does not require that a crash frees the permit of an earlier,
+// half-open connection, since permits have no numbers.
 func TestCrashBesideHalfOpen(t *testing.T) {
 	for _, target := range consumption.References {
 		if target.Name != "waiting-token-semaphore" {

@@ -6,7 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// exchange describes a command and its reply. Consuming a mutex's queue, or getting a token, counts as a claim.
+// exchange describes a command of client c and its reply. Consuming the queue of a mutex, or getting a token, counts as
+// a claim of the lock.
 func (k *cluster) exchange(c uint8, cmd *amqp.Command, r amqp.Reply) backend.Exchange {
 	cl, p := k.client(c)
 	x := cmd.Exchange(r, cmd.Replies(cl.confirms))
@@ -31,7 +32,7 @@ func (k *cluster) exchange(c uint8, cmd *amqp.Command, r amqp.Reply) backend.Exc
 		on(hold, backend.Delete, m.Slot)
 	case cmd.Queue != 0 && cmd.Queue == p.Layout.Admin:
 		on(backend.AdminMutex, x.Access, 0)
-	case p.Kind == lock.PersistentMutex && m.Op.Administrative() && r.Kind == amqp.ChannelClosed: // nothing was touched
+	case p.Kind == lock.PersistentMutex && m.Op.Administrative() && r.Kind == amqp.ChannelClosed: // without effect
 	case cmd.Queue != 0 && m.Op.Administrative():
 		on(backend.Slot, x.Access, 0)
 	case cmd.Method == amqp.QueueDeclare:

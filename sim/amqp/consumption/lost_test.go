@@ -12,9 +12,9 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// TestLostToken: a token that is lost forever violates a property. If its holder crashes between acknowledging and
-// publishing it, that is crash-frees. If its connection ends there and the client does not publish again, it is
-// effective-release. A token that returns eventually violates nothing.
+// TestLostToken: a token that is lost forever violates a property. A releasing client acknowledges its token and
+// publishes it again. If the client crashes in between, crash-frees is violated. If it loses its connection and does
+// not publish again, effective-release is violated. A token that returns eventually violates nothing.
 func TestLostToken(t *testing.T) {
 	crash, late, drop := sim.FaultBounds{Crashes: 1}, sim.FaultBounds{Crashes: 1, Late: true}, sim.FaultBounds{Drops: 1}
 	crashFrees, effectiveRelease := property.Set(1<<property.CrashFrees), property.Set(1<<property.EffectiveRelease)

@@ -23,8 +23,8 @@ var (
 
 func ops(o ...scenario.Operation) []scenario.Operation { return o }
 
-// drawbacks are the five drawbacks of receive-based semaphores that the guidelines name, each with the guidelines'
-// persistent semaphore for comparison.
+// drawbacks are the five drawbacks of receive-based semaphores that the guidelines name. Each is compared with the
+// guidelines' own persistent semaphore.
 var drawbacks = []question.Question{
 	{Ask: "Are receive-based semaphores hard to administer?", Rows: []question.Row{
 		question.Visit("tokens, remove a slot", question.Both(1, 1, noFaults, ops(acquire, verify), remove).Of("token-semaphore"), property.RemovalDrains, property.ContiguousSlots, property.HonestVerify),

@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// grant is a token that a session holds, with the slot number that it has from its delivery until it is given back:
-// see [monitor.PermitNumber].
+// grant is a token that was delivered to a session. It has a slot number from its delivery until it is given back, see
+// [monitor.PermitNumber].
 type grant struct {
 	on    backend.Session
 	tag   uint64
@@ -24,7 +24,7 @@ type grant struct {
 	found bool
 }
 
-// number gives numbers to new tokens, and takes them from those that were given back.
+// number gives slot numbers to newly delivered tokens, and removes the grants of tokens that were given back.
 func (k *cluster) number() {
 	if k.target.Kind != lock.Semaphore {
 		return
@@ -54,7 +54,7 @@ func (k *cluster) number() {
 	slices.SortFunc(k.grants, func(a, b grant) int { return cmp.Or(cmp.Compare(a.on, b.on), cmp.Compare(a.tag, b.tag)) })
 }
 
-// lowest is the number for a token without one.
+// lowest returns the slot number for a newly delivered token of lock l.
 func (k *cluster) lowest(l uint8) uint8 {
 	held, believed := k.numbered(l), uint16(0)
 	for c := range k.clients {
@@ -65,7 +65,7 @@ func (k *cluster) lowest(l uint8) uint8 {
 	return monitor.PermitNumber(held, believed, k.tokens(l))
 }
 
-// numbered is the set of used numbers.
+// numbered returns the set of slot numbers that tokens of lock l have.
 func (k *cluster) numbered(l uint8) (set uint16) {
 	for i := range k.grants {
 		if k.grants[i].lock == l {
@@ -80,7 +80,7 @@ func (k *cluster) numbered(l uint8) (set uint16) {
 	return set
 }
 
-// owed is the slot, as a set, whose token a client is about to publish again.
+// owed returns a set with the slot whose token client c has yet to publish again; empty if there is none.
 func (k *cluster) owed(c uint8) uint16 {
 	cl := &k.clients[c-1]
 	if cl.owes == 0 || !k.mine(cl, c) {
@@ -89,8 +89,8 @@ func (k *cluster) owed(c uint8) uint16 {
 	return 1 << cl.owes
 }
 
-// tokens is the number of tokens: ready, held or owed, except those that a client is about to acknowledge after
-// publishing a replacement.
+// tokens returns the number of tokens of lock l: ready, held by clients, or yet to be published again. It leaves out
+// tokens that a client has replaced and has yet to acknowledge.
 func (k *cluster) tokens(l uint8) (n int) {
 	for h := range k.broker.Messages(k.locks[l].Layout.Lock) {
 		if h.Conn == 0 || !k.surplus(backend.Session(h.Conn), h.Tag) {
@@ -105,7 +105,7 @@ func (k *cluster) tokens(l uint8) (n int) {
 	return n
 }
 
-// surplus reports whether a token is one that its holder is about to acknowledge, after it has published another.
+// surplus reports whether a token has been replaced by its holder, who has yet to acknowledge it.
 func (k *cluster) surplus(on backend.Session, tag uint64) bool {
 	c := k.owner(on)
 	if c == 0 || c&monitor.HalfOpen != 0 {
@@ -115,7 +115,7 @@ func (k *cluster) surplus(on backend.Session, tag uint64) bool {
 	return cl.on == on && cl.spare != 0 && cl.spare == tag
 }
 
-// numberOf is the number of a session's token.
+// numberOf returns the slot number of a session's token; 0 if it has none.
 func (k *cluster) numberOf(on backend.Session, tag uint64) uint8 {
 	for i := range k.grants {
 		if g := &k.grants[i]; g.on == on && g.tag == tag {
@@ -125,7 +125,7 @@ func (k *cluster) numberOf(on backend.Session, tag uint64) uint8 {
 	return 0
 }
 
-// Truth implements [sim.Cluster].
+// Truth implements [sim.Cluster]: it stores the servers' state of lock l in t.
 func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	*t = monitor.Truth{}
 	p := &k.locks[l]
@@ -144,7 +144,7 @@ func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 		t.Exists |= 1 << g.slot
 		owner := k.owner(g.on)
 		if owner > 0 && owner&monitor.HalfOpen == 0 && k.removes(owner) {
-			t.Pending |= 1 << g.slot // it is being removed
+			t.Pending |= 1 << g.slot // an administrator is removing this slot
 			continue
 		}
 		t.Taken |= 1 << g.slot
@@ -162,13 +162,13 @@ func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	}
 }
 
-// removes reports whether a client takes tokens to remove them.
+// removes reports whether client c is an administrator that takes tokens in order to remove slots.
 func (k *cluster) removes(c uint8) bool {
 	m := &k.clients[c-1].machine
 	return m.Op.Administrative() && !m.Idle()
 }
 
-// consumer sets the holder of a mutex: the first consumer of its queue.
+// consumer sets the holder of a mutex in t: the first consumer of its queue.
 func (k *cluster) consumer(p *consumption.Protocol, t *monitor.Truth) {
 	if p.Kind == lock.Mutex || k.broker.Exists(p.Layout.Lock) {
 		t.Exists = 1 << 1
@@ -179,7 +179,7 @@ func (k *cluster) consumer(p *consumption.Protocol, t *monitor.Truth) {
 	}
 }
 
-// Resources implements [sim.Cluster]. They are queues, with their exclusive owners or consumers.
+// Resources implements [sim.Cluster]: it returns the existing queues, with their exclusive owners or consumers.
 func (k *cluster) Resources() (all []sim.Resource) {
 	for i := range k.names.Len() {
 		q := amqp.Queue(i + 1)
@@ -198,12 +198,12 @@ func (k *cluster) Resources() (all []sim.Resource) {
 	return all
 }
 
-// Owns implements [sim.Cluster].
+// Owns implements [sim.Cluster]: it reports whether a session owns an exclusive resource.
 func (k *cluster) Owns(on backend.Session) bool {
 	return k.broker.Owns(broker.Conn(on)) || k.broker.Holds(broker.Conn(on))
 }
 
-// Leftover implements [sim.Cluster].
+// Leftover implements [sim.Cluster]: it describes what is wrong in the final state; "" if nothing is.
 func (k *cluster) Leftover(believed func(l, s uint8) bool) string {
 	for l := range k.locks {
 		p := &k.locks[l]

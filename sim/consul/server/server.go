@@ -9,35 +9,36 @@ import (
 	"github.com/lockproof/lockproof/model/consul"
 )
 
-// Server is a Consul of one server. The zero value is empty. Time passes only by [Server.Advance].
+// Server is a Consul with one server. The zero value is empty. Time passes only by [Server.Advance].
 type Server struct {
 	index      uint64
 	entries    []consul.Entry // ordered by key
 	sessions   []session
-	tombstones []tombstone // deletions, for the indexes of prefixes
-	oldest     uint64      // in a state that was read: no prefix has an older index
+	tombstones []tombstone // deleted keys, which the indexes of prefixes depend on
+	oldest     uint64      // smallest index of any prefix; only in a state that was read
 	delays     []delayed
 }
 
-// tombstone is a deleted key, and the index of its deletion.
+// tombstone has a deleted key, and the index of its deletion.
 type tombstone struct {
 	key   string
 	index uint64
 }
 
-// Reset empties the server.
+// Reset removes all keys and sessions.
 func (s *Server) Reset() {
 	*s = Server{entries: s.entries[:0], sessions: s.sessions[:0], tombstones: s.tombstones[:0], delays: s.delays[:0], index: 1}
 }
 
-// CopyFrom makes it what another server is, in the memory that it has.
+// CopyFrom makes the server a copy of o. It reuses the server's memory.
 func (s *Server) CopyFrom(o *Server) {
 	s.index, s.oldest = o.index, o.oldest
 	s.entries, s.sessions = append(s.entries[:0], o.entries...), append(s.sessions[:0], o.sessions...)
 	s.tombstones, s.delays = append(s.tombstones[:0], o.tombstones...), append(s.delays[:0], o.delays...)
 }
 
-// Apply carries out a request. A blocking query without news waits: the caller repeats it later.
+// Apply executes a request. A blocking query that has nothing new to report has the reply Waits; the caller repeats it
+// later.
 func (s *Server) Apply(r *consul.Request) consul.Reply {
 	switch r.Method {
 	case consul.CreateSession:
@@ -55,12 +56,12 @@ func (s *Server) Apply(r *consul.Request) consul.Reply {
 	return s.delete(r)
 }
 
-// find is the index of a key, or its place.
+// find returns the index of a key in entries, and true; or the index at which it would be, and false.
 func (s *Server) find(key string) (int, bool) {
 	return slices.BinarySearchFunc(s.entries, key, func(e consul.Entry, key string) int { return cmp.Compare(e.Key, key) })
 }
 
-// Entry is the entry of a key, or nil.
+// Entry returns the entry of a key, or nil if there is none.
 func (s *Server) Entry(key string) *consul.Entry {
 	if i, there := s.find(key); there {
 		return &s.entries[i]
@@ -68,7 +69,7 @@ func (s *Server) Entry(key string) *consul.Entry {
 	return nil
 }
 
-// Under are the entries whose keys begin with a prefix, ordered by key.
+// Under returns the entries whose keys begin with a prefix, ordered by key.
 func (s *Server) Under(prefix string) []consul.Entry {
 	from, _ := s.find(prefix)
 	to := from
@@ -78,7 +79,7 @@ func (s *Server) Under(prefix string) []consul.Entry {
 	return s.entries[from:to]
 }
 
-// Index is the index of the last change under a prefix; 1 if there never was any.
+// Index returns the index of the last change to a key with this prefix; 1 if there was none.
 func (s *Server) Index(prefix string) uint64 {
 	last := max(1, s.oldest)
 	for _, e := range s.Under(prefix) {
@@ -116,9 +117,9 @@ func (s *Server) put(r *consul.Request) consul.Reply {
 		holder = s.entries[i].Session
 	}
 	switch {
-	case r.Acquire != "" && s.isDelayed(r.Key): // for every session
+	case r.Acquire != "" && s.isDelayed(r.Key): // no session can acquire the key for now
 		return consul.Reply{Status: 200}
-	case r.Acquire != "" && !s.Alive(r.Acquire): // FACTS K8; for a release this is no error
+	case r.Acquire != "" && !s.Alive(r.Acquire): // for a release this is no error, FACTS K8
 		return consul.Reply{Status: 500}
 	case r.Checked && r.Index == 0 && there, r.Checked && r.Index > 0 && (!there || s.entries[i].Modified != r.Index),
 		r.Acquire != "" && holder != "" && holder != r.Acquire,
@@ -139,7 +140,7 @@ func (s *Server) put(r *consul.Request) consul.Reply {
 	case r.Acquire == "":
 		e.Locks = 0
 	}
-	if there && e == s.entries[i] { // a write that changes nothing gets no index
+	if there && e == s.entries[i] { // a write that changes nothing has no new index
 		return consul.Reply{Status: 200, OK: true}
 	}
 	s.index++
@@ -171,25 +172,25 @@ func (s *Server) delete(r *consul.Request) consul.Reply {
 	return consul.Reply{Status: 200, OK: true}
 }
 
-// leaveTombstone notes that the last change deletes a key.
+// leaveTombstone records that the last change was the deletion of a key.
 func (s *Server) leaveTombstone(key string) {
 	s.tombstones = slices.DeleteFunc(s.tombstones, func(t tombstone) bool { return t.key == key })
 	s.tombstones = append(s.tombstones, tombstone{key, s.index})
 }
 
-// Mentions reports whether a name occurs in any session, key, or value.
+// Mentions reports whether a name occurs in any session, key, or value on the server.
 func (s *Server) Mentions(name string) bool {
 	return s.Alive(name) || slices.ContainsFunc(s.entries, func(e consul.Entry) bool {
 		return e.Session == name || strings.Contains(e.Key, name) || strings.Contains(e.Value, name)
 	})
 }
 
-// Code writes or reads keys and sessions. Indexes are not part of a state: after reading, everything has changed at
-// [consul.Fresh]. The client's own code stores whether it has seen the last change.
+// Code writes or reads keys and sessions. A state has no indexes: after reading, the index of every key is
+// [consul.Fresh]. The client's own code says whether the client has seen the last change.
 func (s *Server) Code(c *codec.Coder) {
 	if c.Reading() {
 		s.Reset()
-		s.index, s.oldest = consul.Fresh, consul.Fresh // deletions count as well
+		s.index, s.oldest = consul.Fresh, consul.Fresh // deletions have this index, too
 	}
 	n := codec.Length(c, len(s.entries))
 	if c.Reading() {

@@ -9,10 +9,10 @@ import (
 // session is an existing session.
 type session struct {
 	consul.Session
-	left int64 // time until it ends, if it has a TTL
+	left int64 // milliseconds until it expires, if it has a TTL
 }
 
-// delayed is a key that no session can acquire for a while.
+// delayed is a key that no session can acquire for a while (Consul's lock-delay).
 type delayed struct {
 	key  string
 	left int64
@@ -25,7 +25,7 @@ func (s *Server) session(id string) int {
 // Alive reports whether a session with that name exists.
 func (s *Server) Alive(id string) bool { return s.session(id) >= 0 }
 
-// Sessions are the existing sessions, the oldest first.
+// Sessions returns the existing sessions, the oldest first.
 func (s *Server) Sessions() (all []consul.Session) {
 	for i := range s.sessions {
 		all = append(all, s.sessions[i].Session)
@@ -47,7 +47,7 @@ func (s *Server) renewSession(id string) consul.Reply {
 	return consul.Reply{Status: 200, OK: true}
 }
 
-// End invalidates a session: its keys are released or deleted.
+// End invalidates a session. The keys that it has acquired are released or deleted, as the session's behavior says.
 func (s *Server) End(id string) {
 	i := s.session(id)
 	if i < 0 {
@@ -74,7 +74,7 @@ func (s *Server) End(id string) {
 	}
 }
 
-// Advance lets time pass, and appends the sessions that this ends, the oldest first.
+// Advance lets ms milliseconds pass. It appends the names of the sessions that expire to ended, the oldest first.
 func (s *Server) Advance(ms int64, ended []string) []string {
 	first := len(ended)
 	for i := range s.sessions {
@@ -94,7 +94,7 @@ func (s *Server) Advance(ms int64, ended []string) []string {
 	return ended
 }
 
-// NextEnd is the number of milliseconds until the next session ends by itself, and whether any does.
+// NextEnd returns the number of milliseconds until the next session expires, and whether any session has a TTL.
 func (s *Server) NextEnd() (next int64, any bool) {
 	for i := range s.sessions {
 		if x := &s.sessions[i]; x.TTL > 0 && (!any || x.left < next) {
@@ -104,7 +104,7 @@ func (s *Server) NextEnd() (next int64, any bool) {
 	return next, any
 }
 
-// Left is the number of milliseconds until a session ends by itself; 0 if it never does or does not exist.
+// Left returns the number of milliseconds until a session expires; 0 if it has no TTL or does not exist.
 func (s *Server) Left(id string) int64 {
 	if i := s.session(id); i >= 0 && s.sessions[i].TTL > 0 {
 		return s.sessions[i].left
@@ -112,7 +112,7 @@ func (s *Server) Left(id string) int64 {
 	return 0
 }
 
-// Restart stops the server and starts it again: keys and sessions are kept, and each session's time begins anew
+// Restart stops the server and starts it again. Keys and sessions survive, and the TTL of each session starts again
 // (FACTS K10).
 func (s *Server) Restart() {
 	for i := range s.sessions {

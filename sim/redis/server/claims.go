@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/redis"
 )
 
-// The repaired protocol keeps the claims that the text's thief overwrites: a lock's entry is a list of claims, each
-// with its own lease. A client that leaves removes its own claim, and keeps those of others.
+// In the lock's text, a thief overwrites the claims of others. The repaired protocol keeps them: the entry of a lock is
+// a list of claims, each with its own lease. A client that leaves removes only its own claim.
 
 func (s *Server) claims(c redis.Command) redis.Reply {
 	switch c.Method {
@@ -23,7 +23,7 @@ func (s *Server) claims(c redis.Command) redis.Reply {
 	panic("redis: no such method")
 }
 
-// live are the claims with live leases.
+// live returns the claims in a key's value whose leases have not ended.
 func (s *Server) live(k redis.Key) (v redis.Value) {
 	if it := s.find(k); it != nil {
 		for _, c := range it.value {

@@ -8,9 +8,9 @@ import (
 	"github.com/lockproof/lockproof/model/redis"
 )
 
-// Server is one Redis server: its keys, each with its expiry by the server's clock. A script is one command: nothing
-// else happens while it runs, and a key that exists at its beginning exists until its end. A Server is a plain value
-// without a clock: [Server.Advance] lets time pass.
+// Server is one Redis server: its keys, each with its expiry by the server's clock. A script is executed as one
+// command. Nothing else happens while it runs, and a key that exists at its beginning exists until its end. A Server is
+// a plain value, and time passes only by [Server.Advance].
 type Server struct {
 	now  int64
 	keys []item // ordered by key
@@ -20,16 +20,16 @@ type Server struct {
 type item struct {
 	key     redis.Key
 	value   redis.Value
-	expires int64 // by the server's clock, in milliseconds; 0 is never
+	expires int64 // time of the server's clock in milliseconds; 0 means never
 }
 
-// Reset makes it a server without keys, at the beginning of time.
+// Reset removes all keys and sets the server's clock to 0.
 func (s *Server) Reset() { s.now, s.keys = 0, s.keys[:0] }
 
-// CopyFrom makes it what another server is, in the memory that it has. Values are not changed but replaced, and shared.
+// CopyFrom makes the server a copy of o, in its own memory. The two share values, which are never changed in place.
 func (s *Server) CopyFrom(o *Server) { s.now, s.keys = o.now, append(s.keys[:0], o.keys...) }
 
-// Apply carries out a command.
+// Apply executes a command.
 func (s *Server) Apply(c redis.Command) redis.Reply {
 	switch c.Method {
 	case redis.Get:
@@ -88,8 +88,8 @@ func (s *Server) ttl(k redis.Key) redis.Reply {
 	return redis.Reply{Class: redis.Timed}
 }
 
-// steal is the steal of the text: it sets the entry if there is none, or one of lower priority. It answers with the
-// old entry.
+// steal is the command of the lock's text. It sets the lock's entry if there is none, or if the entry has a lower
+// priority. The reply has the old entry.
 func (s *Server) steal(c redis.Command) redis.Reply {
 	it := s.find(c.Key)
 	if it == nil {
@@ -107,13 +107,13 @@ func (s *Server) steal(c redis.Command) redis.Reply {
 	return redis.Reply{Class: redis.OK, Value: was}
 }
 
-// owns reports whether the entry is a single claim of the caller.
+// owns reports whether the lock's entry is a single claim, made by the caller.
 func (s *Server) owns(c redis.Command) bool {
 	it := s.find(c.Key)
 	return it != nil && len(it.value) == 1 && it.value[0].ID == c.ID
 }
 
-// until is the end of a lease that begins now; lease 0 never ends.
+// until returns the time at which a lease that begins now ends; a lease of 0 never ends.
 func (s *Server) until(lease int64) int64 {
 	if lease == 0 {
 		return 0
@@ -121,7 +121,8 @@ func (s *Server) until(lease int64) int64 {
 	return s.now + lease
 }
 
-// index is the index of a key, or its place. With few keys, a linear search is faster than a binary one.
+// index returns the index of a key, and true; or the index at which it would be, and false. Since there are few keys,
+// it uses a linear search.
 func (s *Server) index(k redis.Key) (int, bool) {
 	for i := range s.keys {
 		switch at := &s.keys[i].key; {
@@ -166,11 +167,11 @@ func (s *Server) expire(k redis.Key, lease int64) redis.Reply {
 	return redis.Reply{Class: redis.OK}
 }
 
-// Entry is the value of a lock's key.
+// Entry returns the value of a lock's key.
 func (s *Server) Entry(lock uint8) redis.Value { return s.get(redis.Key{Lock: lock}).Value }
 
-// Top is the first claim of a lock's entry with a live lease; or, if claims have no leases, the first claim. there
-// says whether it exists.
+// Top returns the first claim of a lock's entry, and whether there is one. If claims have their own leases (claims), it
+// skips those whose leases have ended.
 func (s *Server) Top(lock uint8, claims bool) (top redis.Claim, there bool) {
 	it := s.find(redis.Key{Lock: lock})
 	if it == nil {
@@ -184,8 +185,8 @@ func (s *Server) Top(lock uint8, claims bool) (top redis.Claim, there bool) {
 	return redis.Claim{}, false
 }
 
-// Lasts is the number of milliseconds left to the claim of an ID that is on top of a lock's entry; 0 if it is not on
-// top.
+// Lasts returns for how many milliseconds the claim with an ID is still the top claim of a lock's entry; 0 if it is
+// not.
 func (s *Server) Lasts(lock uint8, id redis.ID, claims bool) int64 {
 	if top, there := s.Top(lock, claims); !there || top.ID != id {
 		return 0
@@ -197,7 +198,7 @@ func (s *Server) Lasts(lock uint8, id redis.ID, claims bool) int64 {
 	return s.find(at).expires - s.now
 }
 
-// Left yields each key with the milliseconds until it expires, 0 for never.
+// Left yields each key with the milliseconds until it expires; 0 means never.
 func (s *Server) Left() iter.Seq2[redis.Key, int64] {
 	return func(yield func(redis.Key, int64) bool) {
 		for _, it := range s.keys {
@@ -216,7 +217,7 @@ func (s *Server) Advance(ms int64) bool {
 	return len(s.keys) < n
 }
 
-// NextExpiry is the number of milliseconds until the next key expires, and whether any does.
+// NextExpiry returns the number of milliseconds until the next key expires, and whether any key will.
 func (s *Server) NextExpiry() (ms int64, any bool) {
 	for _, it := range s.keys {
 		if left := it.expires - s.now; it.expires > 0 && (!any || left < ms) {
@@ -226,20 +227,20 @@ func (s *Server) NextExpiry() (ms int64, any bool) {
 	return ms, any
 }
 
-// Restart stops the server and starts it again. With persistence the keys are kept, with their expiries; without, all
-// are lost.
+// Restart stops the server and starts it again. If persistent is set, the keys survive with their expiries; otherwise
+// all keys are lost.
 func (s *Server) Restart(persistent bool) {
 	if !persistent {
 		s.keys = s.keys[:0]
 	}
 }
 
-// Evict deletes a lock's keys, as a server does when it is out of memory, or as its operator might.
+// Evict deletes the keys of a lock and of an ID, as a server that runs out of memory or an operator might.
 func (s *Server) Evict(id redis.ID) {
 	s.keys = slices.DeleteFunc(s.keys, func(it item) bool { return it.key.ID == id || it.key.ID == 0 && it.value.Has(id) })
 }
 
-// Code writes or reads the server. Times are stored relative to now.
+// Code writes or reads the server's keys. Times are encoded relative to the server's clock.
 func (s *Server) Code(c *codec.Coder) {
 	n := codec.Length(c, len(s.keys))
 	if c.Reading() {

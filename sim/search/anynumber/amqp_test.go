@@ -1,4 +1,4 @@
 package anynumber
 
-// The backend of the locks that are tested here.
+// This import registers the AMQP backend, whose locks the tests search.
 import _ "github.com/lockproof/lockproof/sim/amqp"

@@ -14,8 +14,9 @@ import (
 )
 
 // A checkpoint of a search for any number of clients is written between two rounds. It begins with the magic and the
-// version. The configuration as JSON, the caller's note and the progress as JSON follow, each after its length. Then come
-// parts, views, roles, effects, contexts with their steps, and pending contexts. The SHA-256 of everything ends the file.
+// version. The configuration as JSON, the caller's note and the progress as JSON follow, each after its length. Then
+// come parts, views, roles, effects, contexts with their steps, and pending contexts. The SHA-256 of everything ends
+// the file.
 const (
 	magic   = "lockproof views\n"
 	version = 4
@@ -23,7 +24,8 @@ const (
 
 var errNoCheckpoint = errors.New("not a checkpoint of a search for any number of clients: give the file that was written by one")
 
-// configuration identifies the search that a checkpoint belongs to.
+// configuration identifies the search that a checkpoint belongs to. Only a search with an equal configuration may
+// resume it.
 type configuration struct {
 	search.Configuration
 	Any          []scenario.Client
@@ -37,12 +39,12 @@ func (s *exploration) configuration() configuration {
 	return configuration{search.ConfigurationOf(&b), s.bounds.Clients[s.fixed:], s.slots, s.whole, s.named}
 }
 
-// progress is the results and statistics of a search so far.
+// progress has the results and statistics of a search up to a checkpoint.
 type progress struct {
 	Rounds      int
 	Unwitnessed int64
 	Beyond      bool                     // a move that makes more slots than the bound was left out
-	Found       [property.Count][]uint32 // by property: the contexts in which a step violates it
+	Found       [property.Count][]uint32 // indexed by property: the contexts in which a step violates it
 	Covered     search.Covered
 }
 
@@ -62,19 +64,19 @@ func (s *exploration) progress() progress {
 	return p
 }
 
-// due reports whether it is time for a checkpoint.
+// due reports whether the interval between two checkpoints has passed.
 func (s *exploration) due() bool {
 	return s.opts.Checkpoint != "" && s.opts.Every > 0 && time.Since(s.saved) >= s.opts.Every
 }
 
-// save writes a checkpoint. An error is stored in the result, and the search continues.
+// save writes a checkpoint. If writing fails, the result has the error (Unsaved), and the search continues.
 func (s *exploration) save() {
 	s.res.Unsaved = s.write(s.opts.Checkpoint, s.opts.Note)
 	s.saved = time.Now()
 }
 
-// Save writes the search and the caller's note to a file. [Options].Resume continues from it; if the views are
-// closed, it returns the same result at once.
+// Save writes the search and the caller's note to a file, from which [Options].Resume can continue. If the search was
+// complete, the resumed search returns the same result at once.
 func (r *Result) Save(path string, note []byte) error { return r.search.write(path, note) }
 
 func (s *exploration) write(path string, note []byte) error {
@@ -104,20 +106,20 @@ func (s *exploration) encode(out io.Writer, note []byte) error {
 	return e.Close()
 }
 
-// Note returns the caller's note of a checkpoint.
+// Note returns the caller's note that the checkpoint at path contains, see [Result.Save].
 func Note(path string) (note []byte, err error) {
 	err = states.Open(path, magic, errNoCheckpoint, func(d *states.Decoder) error {
 		if err := states.CheckVersion(d, version); err != nil {
 			return err
 		}
-		d.Blob() // the configuration
+		d.Blob() // skips the configuration
 		note = d.Blob()
 		return d.Err
 	})
 	return note, err
 }
 
-// resume continues from a checkpoint.
+// resume sets the search to the state in the checkpoint file at path.
 func (s *exploration) resume(path string) error {
 	return states.Open(path, magic, errNoCheckpoint, s.decode)
 }
@@ -126,7 +128,7 @@ func (s *exploration) decode(d *states.Decoder) error {
 	if err := s.sameAs(d); err != nil {
 		return err
 	}
-	d.Blob() // the note
+	d.Blob() // skips the note
 	var p progress
 	if err := d.JSON(&p); err != nil {
 		return err
@@ -154,7 +156,7 @@ func (s *exploration) decode(d *states.Decoder) error {
 	return s.adopt(&p)
 }
 
-// sameAs returns an error if the checkpoint belongs to another search.
+// sameAs returns an error if the checkpoint belongs to a search with another configuration.
 func (s *exploration) sameAs(d *states.Decoder) error {
 	if err := states.CheckVersion(d, version); err != nil {
 		return err
@@ -166,7 +168,7 @@ func (s *exploration) sameAs(d *states.Decoder) error {
 	return states.Differing(here, there)
 }
 
-// adopt takes over the statistics and results of the interrupted search.
+// adopt sets the statistics and results to those of the interrupted search.
 func (s *exploration) adopt(p *progress) error {
 	s.res.Rounds, s.cut = p.Rounds, p.Beyond
 	s.unwitnessed.Store(p.Unwitnessed)
@@ -182,8 +184,8 @@ func (s *exploration) adopt(p *progress) error {
 	return s.familiar()
 }
 
-// familiar returns an error if the initial context is not among the decoded contexts. That happens if another version of the
-// program, which encodes parts differently, wrote the checkpoint.
+// familiar returns an error if the checkpoint lacks the initial context. Another version of the program, which encodes
+// parts of states differently, then wrote the checkpoint.
 func (s *exploration) familiar() error {
 	n := s.clients.Len()
 	w := s.workers[0]

@@ -18,11 +18,11 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// same reports how a search that was resumed differs from one that was not.
+// same reports how the results of two searches differ: of a resumed search (got) and of an uninterrupted one (want).
 func same(t *testing.T, name string, got, want *Result) {
 	t.Helper()
 	g, w := got.Stats, want.Stats
-	g.Rounds, w.Rounds = 0, 0 // a round that was interrupted takes two
+	g.Rounds, w.Rounds = 0, 0 // an interrupted round counts as two
 	if g != w || got.Stop != want.Stop || got.Found != want.Found || got.Solo != want.Solo || got.Err != nil || got.Unsaved != nil {
 		t.Errorf("%s: %+v, stopped %d, found %b, %+v, %v, %v\nwant %+v, stopped %d, found %b, %+v",
 			name, g, got.Stop, got.Found, got.Solo, got.Err, got.Unsaved, w, want.Stop, want.Found, want.Solo)
@@ -32,7 +32,7 @@ func same(t *testing.T, name string, got, want *Result) {
 	}
 }
 
-// hasty violates something: slots that are gone are granted.
+// hasty is a configuration with a bug: its lock grants slots without verifying that they still exist.
 func hasty() Bounds {
 	b := standard(1, 1, 1<<property.RemovalDrains, false)
 	b.Options = amqplock.Table.Edit(b.Options, func(o *amqplock.Options) { o.VerifyFirst = false })
@@ -55,7 +55,7 @@ func TestResume(t *testing.T) {
 		cut := want.Cutoff(t.Context(), 2, 10_000)
 		for _, workers := range []int{1, 2} {
 			if testing.Short() && workers == 1 {
-				continue // the uninterrupted reference
+				continue // -short tries only two workers
 			}
 			o := Options{Workers: workers, Checkpoint: filepath.Join(t.TempDir(), "checkpoint"), Note: []byte("where it was")}
 			got := Run(searchtest.NewCountdown(7), b, o)
@@ -77,8 +77,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeBounds: a search that a memory bound or the first violation ended can be resumed; a closed search stays
-// as it is.
+// TestResumeBounds resumes searches that ended at a memory bound or at the first violation. Resuming a complete search
+// changes nothing.
 func TestResumeBounds(t *testing.T) {
 	b := hasty()
 	want := Run(t.Context(), b, Options{})
@@ -100,7 +100,7 @@ func TestResumeBounds(t *testing.T) {
 	}
 }
 
-// written is a checkpoint of a search that was interrupted.
+// written returns the checkpoint of a search that was interrupted.
 func written(t testing.TB, b Bounds) []byte {
 	o := Options{Workers: 1, Checkpoint: filepath.Join(t.TempDir(), "checkpoint")}
 	if r := Run(searchtest.NewCountdown(40), b, o); r.Stop != search.Interrupted || r.Unsaved != nil {
@@ -113,7 +113,7 @@ func written(t testing.TB, b Bounds) []byte {
 	return data
 }
 
-// boundedWritten is a checkpoint of a search that is of no more clients than there are.
+// boundedWritten returns a checkpoint of package search, for the same workloads with a fixed number of clients.
 func boundedWritten(t testing.TB, b Bounds) []byte {
 	bounded := b.Bounds
 	bounded.Clients, bounded.Faults = b.Any, sim.FaultBounds{}
@@ -128,7 +128,7 @@ func boundedWritten(t testing.TB, b Bounds) []byte {
 	return data
 }
 
-// TestRefused: a file that is no checkpoint of this search is refused with a reason.
+// TestRefused resumes from files that are not a checkpoint of this search. Each is refused, and the error says why.
 func TestRefused(t *testing.T) {
 	b := standard(1, 1, 1<<property.MutualExclusion, false)
 	good := written(t, b)
@@ -171,7 +171,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestDamaged: a file that is damaged in a way that the digest does not show is refused, or read; nothing worse.
+// TestDamaged changes checkpoints and corrects their digest. Resuming refuses such a file or reads it; it never panics.
 func TestDamaged(t *testing.T) {
 	b := standard(1, 0, 1<<property.NoPhantomSlot, true)
 	data := written(t, b)

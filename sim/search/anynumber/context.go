@@ -8,26 +8,26 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// viewContext is a context: the shared part and the roles of all holders. It also has the parts that a client can
-// have in the context.
+// viewContext is a context: the shared part of a state, and the roles of all clients that hold something (holders). It
+// also has the set of parts that a client can have in this context.
 type viewContext struct {
 	id      uint32
 	shared  uint32
-	holders []uint32 // roles, ascending
+	holders []uint32 // roles of the holders, ascending
 
-	seen     states.Set // parts that a client can have, without incoming; constant during a round
+	seen     states.Set // parts that a client can have, without those in incoming; constant during a round
 	mu       sync.Mutex
 	incoming states.Set // parts found in the current round
 	pending  bool       // the next round has to process the context
 	begun    bool       // the context was processed, or is in the current round
 
-	// State of the worker that processes the context.
-	done    states.Set // the parts of seen that were processed
-	besides []uint32   // for each visible view of idle clients: one part with this view, plus 1
+	// The next fields belong to the worker that processes the context.
+	done    states.Set // parts in seen that were processed
+	besides []uint32   // for each view of idle clients (what others see of them): one part with this view, plus 1
 	looked  bool
 	audited bool
 	steps   []step
-	index   map[outcome]int32 // the index in steps of each outcome
+	index   map[outcome]int32 // maps an outcome to the index of its step in steps
 }
 
 // contexts stores contexts and numbers them. It is safe for concurrent use.
@@ -37,7 +37,7 @@ type contexts struct {
 	list []*viewContext
 }
 
-// contextKey returns the key of a context, in the memory of buf. It sorts holders.
+// contextKey returns the key of a context, written into buf's memory. It sorts holders.
 func contextKey(buf []byte, shared uint32, holders []uint32) []byte {
 	slices.Sort(holders)
 	buf = binary.LittleEndian.AppendUint32(buf[:0], shared)
@@ -47,7 +47,8 @@ func contextKey(buf []byte, shared uint32, holders []uint32) []byte {
 	return buf
 }
 
-// intern returns the context of a shared part and holders, and creates it if it is new. key is scratch memory.
+// intern returns the context with this shared part and these holders' roles, and creates it if it is new. key is
+// scratch memory.
 func (c *contexts) intern(key []byte, shared uint32, holders []uint32) *viewContext {
 	key = contextKey(key, shared, holders)
 	c.mu.RLock()
@@ -67,22 +68,22 @@ func (c *contexts) intern(key []byte, shared uint32, holders []uint32) *viewCont
 	return g
 }
 
-// find returns the context of a shared part and holders, or nil if there is none.
+// find returns the context with this shared part and these holders' roles, or nil if there is none.
 func (c *contexts) find(shared uint32, holders []uint32) *viewContext {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.ids[string(contextKey(nil, shared, holders))]
 }
 
-// contextBytes estimates the size of a context without its sets, and stepBytes that of a step.
+// contextBytes is an estimate of a context's size in bytes without its sets, and stepBytes is one of a step's size.
 const (
 	contextBytes = 600
 	stepBytes    = 240
 )
 
-// measure returns the number of contexts (n), views and steps, the most holders of a context, and an estimate of the memory.
-// The size of a set of parts depends on the order in which parts were found. The estimate therefore counts each set as if it
-// had all parts.
+// measure returns the number of contexts (n), views and steps, the largest number of holders in one context, and an
+// estimate of the bytes in use. The size of a set of parts depends on the order in which parts were found. The estimate
+// therefore assumes that each set has all parts.
 func (c *contexts) measure(parts int) (n, views, steps int64, holders int, bytes int64) {
 	for _, g := range c.list {
 		views += int64(g.seen.Count())
@@ -93,7 +94,7 @@ func (c *contexts) measure(parts int) (n, views, steps int64, holders int, bytes
 	return n, views, steps, holders, n*int64(contextBytes+3*parts/8) + steps*stepBytes
 }
 
-// join adds the parts in set to a context. It reports whether the context becomes pending for the next round.
+// join adds the parts in set to incoming. It reports whether this makes the context pending for the next round.
 func (g *viewContext) join(set states.Set) bool {
 	more := set.Exceeds(g.seen)
 	g.mu.Lock()
@@ -108,7 +109,7 @@ func (g *viewContext) join(set states.Set) bool {
 	return true
 }
 
-// admit moves the parts that the last round found from incoming to seen.
+// admit moves the parts in incoming, which the last round found, to seen.
 func (g *viewContext) admit() {
 	g.seen.Merge(g.incoming)
 	g.incoming, g.pending, g.begun = g.incoming[:0], false, true

@@ -12,16 +12,17 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// Cutoff is the smallest number of real clients whose states reach all views of the search.
+// Cutoff is the smallest number of real clients whose reachable states show all views that the search found. A view is
+// a context together with one client's state.
 type Cutoff struct {
-	Clients int   // clients of each kind with any number; 0 if no number up to Tried reached all views
-	Tried   int   // the largest number tried
-	Reached int64 // views that the tries reached together, in the states visited
+	Clients int   // cutoff, in clients of each kind with any number; 0 if no number up to Tried reached all views
+	Tried   int   // the largest number of clients tried
+	Reached int64 // views that all tries together reached
 }
 
-// Cutoff computes the cutoff. It tries one client of each kind, then two, up to the given number. most bounds the number of
-// states that all tries visit together. Each view counts once: a larger number of clients also reaches every view that a
-// smaller number reaches. The views must be closed.
+// Cutoff computes the cutoff. It tries one client of each kind, then two, up to the given number (clients). All tries
+// together visit at most most states. A larger number of clients also reaches every view of a smaller number, so each
+// view counts once. The search must have found all views.
 func (r *Result) Cutoff(ctx context.Context, clients, most int) (c Cutoff) {
 	reached := make(map[*viewContext]states.Set)
 	for n := 1; n <= clients && c.Reached < r.Views && most > 0 && ctx.Err() == nil; n++ {
@@ -38,8 +39,8 @@ func (r *Result) Cutoff(ctx context.Context, clients, most int) (c Cutoff) {
 	return c
 }
 
-// reach adds the views of the given number of real clients to reached. It returns the number of new views (more) and the
-// number of states that it visited (seen).
+// reach visits the states of the given number of real clients, at most most of them, and adds their views to reached.
+// It returns the number of new views (more) and of visited states (seen).
 func (r *Result) reach(ctx context.Context, clients, most int, reached map[*viewContext]states.Set) (more int64, seen int) {
 	ctx, enough := context.WithCancel(ctx)
 	defer enough()

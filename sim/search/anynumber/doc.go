@@ -1,9 +1,9 @@
 // Package anynumber visits the executions of any number of clients at once. It proves that a lock is right for every
 // number of clients. README.md explains the method and its assumptions.
 //
-// The search follows one client in one state, together with its context: the shared part, and the roles of the clients
-// that hold something (holders). A context with a client's state is a view. There are finitely many views. The search ends
-// once no action in a view leads to a new view.
+// The search follows one client, together with its context: the shared part of the state, and the roles of the clients
+// that hold something (holders). A context with one client's state is a view. There are finitely many views. The search
+// ends when no action in a view leads to a new view.
 //
 //	search.go                     configuration, and the rounds
 //	context.go, roles.go          contexts, and the roles of holders

@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// effectTable numbers effects and stores how each changes the parts of watching clients. It is safe for concurrent
-// use.
+// effectTable numbers the effects of actions. It stores how each effect changes the parts of the other clients. It is
+// safe for concurrent use.
 type effectTable struct {
 	mu   sync.RWMutex
 	ids  map[sim.Effect]uint32
@@ -18,10 +18,10 @@ type effectTable struct {
 // influence is how one effect changes the parts of other clients.
 type influence struct {
 	mu    sync.RWMutex
-	inert states.Set        // parts that it leaves unchanged
+	inert states.Set        // parts that the effect leaves unchanged
 	known states.Set        // parts for which the result is known
-	to    map[uint32]uint32 // the results for the other known parts
-	roles map[uint32]uint32 // by a holder's role: the role after the effect, plus 1; 0 if it holds nothing
+	to    map[uint32]uint32 // the part after the effect, for the other known parts
+	roles map[uint32]uint32 // maps a holder's role to its role afterwards plus 1; 0 if it holds nothing then
 }
 
 func (t *effectTable) number(e sim.Effect) uint32 {
@@ -48,8 +48,8 @@ func (t *effectTable) at(id uint32) *influence {
 	return t.list[id]
 }
 
-// set records that the effect changes a part to another (to). It returns false if a different result was recorded before:
-// then the effect's description says too little.
+// set records that the effect changes part to the part to. It returns false if a different result was recorded before:
+// the effect's description is then too coarse.
 func (f *influence) set(part, to uint32) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -65,8 +65,8 @@ func (f *influence) set(part, to uint32) bool {
 	return true
 }
 
-// assign records the effect on a holder's role: to is the role afterwards, plus 1, or 0 if the client holds nothing any
-// more. It returns false if a different result was recorded before.
+// assign records the effect on a holder's role: to is the role afterwards plus 1, or 0 if the client holds nothing
+// afterwards. It returns false if a different result was recorded before.
 func (f *influence) assign(role, to uint32) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +75,7 @@ func (f *influence) assign(role, to uint32) bool {
 	return !ok || was == to
 }
 
-// of returns the effect's result for a known part. The caller must hold mu.
+// of returns a part after the effect. The result must be known, and the caller must hold mu.
 func (f *influence) of(part uint32) uint32 {
 	if f.inert.Has(part) {
 		return part
@@ -83,7 +83,7 @@ func (f *influence) of(part uint32) uint32 {
 	return f.to[part]
 }
 
-// get returns the effect's result for a part, if it is known.
+// get returns a part after the effect, if the result is known.
 func (f *influence) get(part uint32) (uint32, bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -93,7 +93,7 @@ func (f *influence) get(part uint32) (uint32, bool) {
 	return f.of(part), true
 }
 
-// unknown returns the parts of a set for which the effect's result is not known yet.
+// unknown returns the parts in set for which the result of the effect is not known.
 func (f *influence) unknown(set states.Set) states.Set {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -103,7 +103,8 @@ func (f *influence) unknown(set states.Set) states.Set {
 	return set.Without(f.known)
 }
 
-// image returns the effect's result for a set of known parts. same: the effect changes none of them, and out is set itself.
+// image returns the parts of a set after the effect, which must be known for each. If the effect changes none of them,
+// same is true and out is the set itself.
 func (f *influence) image(set states.Set) (out states.Set, same bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// TestUnfamiliar: a search is not resumed if the program encodes any part of the initial context differently from the
-// checkpoint.
+// TestUnfamiliar: a checkpoint is refused if this program encodes the initial state differently, as another version
+// may.
 func TestUnfamiliar(t *testing.T) {
 	for name, change := range map[string]func(*exploration){
 		"nothing":  func(*exploration) {},

@@ -10,7 +10,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// TestFaults pins how many contexts, views and parts there are where faults happen to any number of clients.
+// TestFaults compares the numbers of contexts, views and parts with fixed numbers, for configurations in which faults
+// happen.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		name                   string
@@ -36,7 +37,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestReal: real clients show the shortest execution of a violation in the abstraction, if there are enough of them.
+// TestReal: the search finds a violation. Real finds a shortest execution of enough real clients that has the same
+// violation.
 func TestReal(t *testing.T) {
 	b := standard(1, 0, 1<<property.MutualExclusion, false)
 	b.Target, b.Faults.Crashes = mutant.Named("locked-is-success"), 0

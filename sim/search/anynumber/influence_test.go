@@ -8,7 +8,8 @@ import (
 	"github.com/lockproof/lockproof/internal/searchtest"
 )
 
-// TestInfluence: the first recorded result of an effect on a part or role stays; a different result is reported.
+// TestInfluence: the first recorded result of an effect on a part or role stays. Recording a different result returns
+// false.
 func TestInfluence(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 3))

@@ -16,15 +16,15 @@ import (
 
 var long = flag.Bool("any-long", false, "search the configurations for any number of clients that take more than some seconds, too")
 
-// row is a configuration of a reference with its default options and any number of clients.
+// row is a configuration in a table of results: a reference lock with its default options and any number of clients.
 type row struct {
 	target        *lock.Target
-	slots, admins int // admins may be sim.AnyNumber
+	slots, admins int // initial slots, and administrators; admins may be sim.AnyNumber
 	late, broken  bool
 	long          bool
 }
 
-// String is the row in words.
+// String returns the row as text.
 func (r row) String() string {
 	out := r.target.Name
 	if r.target.Kind == lock.Semaphore {
@@ -45,7 +45,7 @@ func (r row) String() string {
 	return out
 }
 
-// bounds are the row's, for some properties.
+// bounds returns the row's configuration, with the given properties to judge.
 func (r row) bounds(props property.Set) Bounds {
 	b := standard(r.slots, 0, props, r.late)
 	b.Target = r.target
@@ -68,7 +68,7 @@ func (r row) bounds(props property.Set) Bounds {
 	return b
 }
 
-// anyRows are those of which each closes: short ones first.
+// anyRows returns all configurations whose search ends, those with short searches first.
 func anyRows() (rows []row) {
 	semaphore, mutex, persistent := amqplock.References[0], amqplock.References[1], amqplock.References[2]
 	for _, late := range []bool{false, true} {
@@ -87,19 +87,19 @@ func anyRows() (rows []row) {
 	return rows
 }
 
-// TestAnyMatrix: the references with their default options hold for any number of clients, of rounds and of crashes,
-// every property that applies. With -v it prints a row for each configuration, and for each search that it took.
+// TestAnyMatrix: the reference locks with their default options satisfy every applicable property, for any number of
+// clients, rounds and crashes. With -v it prints a row of results for each configuration and each search.
 func TestAnyMatrix(t *testing.T) {
 	for _, row := range anyRows() {
 		if row.long && !*long || testing.Short() && (row.target.Kind == lock.Semaphore || row.late && row.admins > 0) {
-			continue // TestCounts has semaphores with an administrator, one of them with crashes that are noticed late
+			continue // TestCounts has semaphores with an administrator, one of them with crashes that are detected late
 		}
 		t.Run(row.String(), func(t *testing.T) { searchRow(t, row) })
 	}
 }
 
-// searchRow searches a row: the properties that need no past of a client together, and each other property on its
-// own.
+// searchRow searches a configuration several times. One search judges all properties for which the monitor stores
+// nothing about a client's past. Each other property has a search of its own.
 func searchRow(t *testing.T, row row) {
 	var sum Stats
 	cutoff, began := 0, time.Now()
@@ -127,7 +127,7 @@ func searchRow(t *testing.T, row row) {
 	t.Logf("| %s | %d | %d | %d | %.0f | %s |", row, sum.Views, sum.Contexts, sum.Parts[1], time.Since(began).Seconds(), seen)
 }
 
-// anyGroups are properties as they are searched for together.
+// anyGroups splits properties into sets, each for one search, see searchRow.
 func anyGroups(all property.Set) (groups []property.Set) {
 	groups = []property.Set{0}
 	for p := range property.Count {
@@ -142,7 +142,7 @@ func anyGroups(all property.Set) (groups []property.Set) {
 	return groups
 }
 
-// named are the names of properties.
+// named returns the names of the properties in set, separated by spaces.
 func named(set property.Set) (out string) {
 	for p := range property.Count {
 		if set.Has(p) {

@@ -13,46 +13,48 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// move is one action of a client or the broker beside other clients, and its result.
+// move is one action of a client or of the broker, and its result. The state in which it happens has other clients,
+// too.
 type move struct {
 	action      scenario.Action
-	shared      uint32       // the shared part after the action
+	shared      uint32       // the shared part of the state after the action
 	own         uint32       // the acting client's part after the action, plus 1; 0 if the broker acts
-	left        abandoned    // half-open connections that it leaves
-	effect      uint32       // the number of its effect on the other clients
-	found       property.Set // the properties that it violates
-	unwitnessed bool         // it completed an operation without a witness of linearizability
+	left        abandoned    // half-open connections that the action leaves
+	effect      uint32       // the number of the action's effect on the other clients
+	found       property.Set // properties that the action violates
+	unwitnessed bool         // it completed an operation while the monitor had no linearization
 }
 
-// same reports whether both moves are the same action with the same effect, on the acting client and on all others.
+// same reports whether two moves are the same action with the same result for the acting client and for all others.
 func (m *move) same(o *move) bool {
 	return m.action == o.action && m.own == o.own && m.shared == o.shared && m.left == o.left && m.effect == o.effect
 }
 
-// abandoned are the parts of half-open connections that a move leaves, each plus 1; 0 is none. There are at most two:
-// the current connection, and an earlier one under which the client's slot was granted.
+// abandoned has the parts of the half-open connections that a move leaves, each plus 1; 0 means that there is none.
+// There are at most two: the current connection, and an earlier one over which the client's slot was granted.
 type abandoned [2]uint32
 
-// takenIn is a move with the state in which its action was taken, so that the action can be repeated beside other clients.
+// takenIn is a move and the state before it. The action can thus be repeated in a state that has more clients.
 type takenIn struct {
 	shared uint32   // the shared part before the action
 	all    []uint32 // the clients' parts before the action; if a client acts, its part is the first
 	move   move
 }
 
-// first is the index in takenIn.all of the first client that does not act: 1 if a client acts, 0 if the broker does.
+// first returns the index in takenIn.all of the first client that does not act: 1 if a client acts, 0 if the broker
+// acts.
 func (m *move) first() int { return min(1, int(m.own)) }
 
-// worker computes the steps of contexts.
+// worker computes the steps that are possible in contexts.
 type worker struct {
 	*exploration
-	systems map[string]*sim.System // by the classes of their clients
+	systems map[string]*sim.System // simulated systems, by the classes of their clients
 	cover   search.Coverage
-	dirty   []*viewContext // contexts that the worker has made pending
-	err     error          // an assumption of the search that does not hold
-	crowded bool           // there were more clients at once than a world has room for
+	dirty   []*viewContext // contexts that this worker has made pending for the next round
+	err     error          // an assumption of the search that was found not to hold, or nil
+	crowded bool           // a state had more clients than the simulated system has room for
 	beyond  bool           // a move that makes more slots than the bound was left out
-	now     []arrival      // by step of the context being processed
+	now     []arrival      // what this round adds to each step of the context being processed, by the step's index
 	key     []byte
 	buf     []byte
 	load    [][]byte
@@ -62,14 +64,14 @@ func newWorker(s *exploration) *worker {
 	return &worker{exploration: s, systems: make(map[string]*sim.System), key: make([]byte, 0, 64)}
 }
 
-// begin adds the initial context and the parts that clients have in it.
+// begin adds the initial context, and the parts that clients have in it.
 func (w *worker) begin() {
 	classes := make([]byte, w.fixed)
 	for i := range classes {
 		classes[i] = byte(i)
 	}
 	var initial states.Set
-	for k := w.fixed; k < len(w.bounds.Clients); k++ { // first, so that view 0 is the view of a client that has not begun
+	for k := w.fixed; k < len(w.bounds.Clients); k++ { // first, so that a client that has not begun has view 0
 		sys := w.system(append(slices.Clone(classes), byte(k)))
 		sys.Reset()
 		initial.Add(w.part(sys, w.fixed+1, byte(k)))
@@ -85,7 +87,7 @@ func (w *worker) begin() {
 	w.arrive(w.contexts.intern(nil, w.sharedPart(sys), holders), initial)
 }
 
-// system returns a world whose clients have these classes.
+// system returns a simulated system whose clients have these classes, that is, kinds of workload.
 func (w *worker) system(classes []byte) *sim.System {
 	if sys, ok := w.systems[string(classes)]; ok {
 		return sys
@@ -100,7 +102,7 @@ func (w *worker) system(classes []byte) *sim.System {
 	return sys
 }
 
-// enter returns a world in the state with these parts.
+// enter returns a simulated system in the state with this shared part and these clients' parts.
 func (w *worker) enter(shared uint32, clients []uint32) *sim.System {
 	w.buf, w.load = w.buf[:0], w.load[:0]
 	for _, id := range clients {
@@ -119,7 +121,7 @@ func (w *worker) sharedPart(sys *sim.System) uint32 {
 	})
 }
 
-// part returns the number of the part of client n in a world. class is the client's class.
+// part returns the number of the part of client n in the system. class is the client's class.
 func (w *worker) part(sys *sim.System, n int, class byte) uint32 {
 	w.buf = sys.Client(n, append(w.buf[:0], class))
 	return w.clients.Number(w.buf, func() states.Part {
@@ -137,8 +139,8 @@ func (w *worker) part(sys *sim.System, n int, class byte) uint32 {
 
 func (w *worker) class(id uint32) byte { return w.clients.Image(id)[0] }
 
-// among lists the parts of a world's clients: the acting client's (own is the part plus 1; 0 is the broker), the other
-// holders', and that of one more client (beside is the part plus 1; 0 is none).
+// among lists the parts of the clients in a state: first that of the acting client (own minus 1; own is 0 if the broker
+// acts), then those of the other holders, then that of one more client (beside minus 1; 0 if there is none).
 func among(own uint32, holders []uint32, beside uint32) []uint32 {
 	all := make([]uint32, 0, len(holders)+2)
 	if own > 0 {
@@ -151,8 +153,8 @@ func among(own uint32, holders []uint32, beside uint32) []uint32 {
 	return all
 }
 
-// moves returns the moves of a client or of the broker beside other clients; for own, holders and beside see among. It
-// requires room in the world for one more client, which watches.
+// moves returns the moves that a client or the broker can make in a state with these clients; for own, holders and
+// beside see among. The simulated system must have room for one more client, which observes the effects.
 func (w *worker) moves(shared, own uint32, holders []uint32, beside uint32) (out []move) {
 	all := among(own, holders, beside)
 	if len(all) >= lock.MaxClients {
@@ -173,8 +175,8 @@ func (w *worker) moves(shared, own uint32, holders []uint32, beside uint32) (out
 	return out
 }
 
-// take carries out action a of the first client of all, or of the broker, and records its effect on the other clients. sys
-// is the world with the parts of all.
+// take executes action a of the first client in all, or of the broker, and records the effect on the other clients. sys is
+// the simulation in the state with the parts of all.
 func (w *worker) take(sys *sim.System, all []uint32, a scenario.Action) move {
 	out := sys.Take(a)
 	w.cover.Note(a, &out)
@@ -198,11 +200,11 @@ func (w *worker) take(sys *sim.System, all []uint32, a scenario.Action) move {
 	return m
 }
 
-// became returns the number of the part that client n of sys has after an action with the effect does. part is the client's
-// part before the action.
+// became returns the number of the part that client n of sys has after an action with effect does. part is the number
+// of its part before the action.
 func (w *worker) became(sys *sim.System, n int, part uint32, does *influence) uint32 {
 	class := w.class(part)
-	if to, ok := does.get(part); ok { // usually the known result, which is cheap to compare
+	if to, ok := does.get(part); ok { // in most cases the result is the known one, which is cheap to compare
 		if w.buf = sys.Client(n, append(w.buf[:0], class)); string(w.buf) == w.clients.Image(to) {
 			return to
 		}
@@ -210,8 +212,8 @@ func (w *worker) became(sys *sim.System, n int, part uint32, does *influence) ui
 	return w.part(sys, n, class)
 }
 
-// affected records that an action changed another client's part to now. It checks that the action's effect (does) always
-// changes this part, and the client's role, in the same way.
+// affected records that an action changed another client's part to now. It checks that the action's effect (does)
+// always changes this part, and the client's role, in the same way.
 func (w *worker) affected(a scenario.Action, does *influence, part, now uint32) {
 	was, is := w.clients.At(part), w.clients.At(now)
 	switch {
@@ -224,7 +226,8 @@ func (w *worker) affected(a scenario.Action, does *influence, part, now uint32) 
 	}
 }
 
-// known returns the role in contexts of the client with part p, plus 1; 0 if the client holds nothing.
+// known returns the role of a client with part p, plus 1. It returns 0 if the client holds nothing, so that contexts do
+// not list it.
 func known(p *states.Part) uint32 {
 	if p.Holds {
 		return p.Role + 1
@@ -232,13 +235,13 @@ func known(p *states.Part) uint32 {
 	return 0
 }
 
-// tooManySlots reports whether a shared part has more slots than the bound.
+// tooManySlots reports whether the shared part of a state has more slots than the bound.
 func (w *worker) tooManySlots(shared uint32) bool {
 	return int(w.exploration.shared.At(shared).Slots) > w.slots
 }
 
-// dead returns the part of a half-open connection that a dead client left. Dead clients of all classes are equal, so the
-// part gets the first class with any number of clients.
+// dead returns the number of the part of a dead client whose connection is half-open. Dead clients of all classes are
+// equal, so the part gets the first class with any number of clients.
 func (w *worker) dead(shared uint32, image []byte) uint32 {
 	class := byte(w.fixed)
 	sys := w.system([]byte{class})
@@ -246,11 +249,12 @@ func (w *worker) dead(shared uint32, image []byte) uint32 {
 	return w.part(sys, 1, class)
 }
 
-// fail records an assumption of the search that does not hold.
+// fail records err, which names an assumption of the search that does not hold. It keeps the first in alphabetical
+// order.
 func (w *worker) fail(err error) { w.err = firstError(w.err, err) }
 
-// firstError returns one of two errors, each of which may be nil: the first in alphabetical order. The choice does
-// not depend on the number of workers.
+// firstError returns the error that is first in alphabetical order; either may be nil. The choice thus does not depend
+// on the number of workers.
 func firstError(a, b error) error {
 	if a == nil || b != nil && b.Error() < a.Error() {
 		return b
@@ -258,7 +262,7 @@ func firstError(a, b error) error {
 	return a
 }
 
-// after returns another client's part after an action.
+// after returns the part of another client after the action of how; part is its part before.
 func (w *worker) after(how *takenIn, part uint32) uint32 {
 	if to, ok := w.effects.at(how.move.effect).get(part); ok {
 		return to
@@ -266,7 +270,8 @@ func (w *worker) after(how *takenIn, part uint32) uint32 {
 	return w.watched(how, part)
 }
 
-// watched is like after, but carries out the action beside the client. The action must be the same move as without it.
+// watched is like after, but repeats the action in a state with the other client. The move must be the same as without
+// it.
 func (w *worker) watched(how *takenIn, part uint32) uint32 {
 	m := &how.move
 	all := w.with(how, part)
@@ -279,8 +284,8 @@ func (w *worker) watched(how *takenIn, part uint32) uint32 {
 	return to
 }
 
-// with returns the clients' parts before an action, including the given part. A holder's part replaces the part that
-// represents the holder's role; another client's part is added.
+// with returns the parts of all clients before an action, including the given part. If the part is a holder's, it
+// replaces the part that represents the holder's role. Otherwise it is added.
 func (w *worker) with(how *takenIn, part uint32) []uint32 {
 	all := slices.Clone(how.all)
 	others := all[how.move.first():]

@@ -22,8 +22,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// TestPinned compares searches for any number of clients with a file: numbers, violations, the solo runs, the cutoff, and
-// real executions for what is found.
+// TestPinned compares searches for any number of clients with a file: counts, violations, solo runs, cutoffs, and
+// executions of real clients for the violations.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for seed := range uint64(5) {
@@ -42,7 +42,7 @@ func TestPinned(t *testing.T) {
 			if r.IntN(2) == 0 {
 				o.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
 				tell(s, Run(searchtest.NewCountdown(20), b, o))
-				if _, err := os.Stat(o.Checkpoint); err == nil { // else it was over before there was one
+				if _, err := os.Stat(o.Checkpoint); err == nil { // there is no file if the search ended early enough
 					o.Resume = o.Checkpoint
 					tell(s, Run(searchtest.NewCountdown(60), b, o))
 				}

@@ -7,37 +7,38 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// step is an action in a context: its successor, and its effect on watching clients.
+// step is an action that is possible in a context: the context that it leads to, and its effect on the other clients.
 type step struct {
 	to   *viewContext
 	does *influence
-	by   uint32   // the acting holder's role plus 1, if no other client has that role: then no client of the role watches
+	by   uint32   // role of the acting holder plus 1 if no other client has this role; 0 otherwise
 	how  *takenIn // an action with this outcome
-	// open are the views of the idle clients that may watch: the action has the same effect beside them. Holders, and
-	// clients without visible state, may always watch. If all is set, every client may watch.
+	// open has the views of idle clients that the step can affect: the action has the same outcome in a state with such
+	// a client. Holders, and clients that others cannot see, can always be affected. If all is set, every client can.
 	open []opening
 	all  bool
 }
 
-// opening is the view of an idle client beside which an action has the same effect as without the client.
+// opening is the view of an idle client (what others see of it). In a state with such a client, an action has the same
+// effect as without it.
 type opening struct {
 	view uint64
 	how  *takenIn // the action for which this was observed
 }
 
-// outcome identifies a step of a context. Steps with equal outcomes lead to the same context and have the same
-// effect.
+// outcome identifies a step of a context. Steps with equal outcomes lead to the same context, and change the other
+// clients in the same way.
 type outcome struct {
 	shared, effect uint32
-	by, becomes    uint32 // the acting client's role before (see step.by) and after, each plus 1; 0 is no role
+	by, becomes    uint32 // the acting client's role before (see step.by) and after, each plus 1; 0 means none
 	left           abandoned
 	all            bool
 }
 
-// arrival is what the current round adds to a step.
+// arrival has what the current round adds to a step.
 type arrival struct {
 	who  states.Set // the parts of acting clients after the step
-	open []uint64   // the views that may watch the step from now on
+	open []uint64   // views of idle clients that the step can affect from now on
 }
 
 // arrive adds the parts in set to those that a client can have in context g.
@@ -47,8 +48,8 @@ func (w *worker) arrive(g *viewContext, set states.Set) {
 	}
 }
 
-// process takes the new steps of a context: steps of its new clients, and steps of other clients beside new views. It
-// applies all steps to the new clients that watch.
+// process computes the new steps of a context: steps of its new clients, and steps of other clients in states with an
+// idle client of a new view. Then it applies the effects of all steps to the new clients.
 func (w *worker) process(g *viewContext) {
 	fresh, who, old := g.seen.Without(g.done), w.population(g), len(g.steps)
 	w.now = append(w.now[:0], make([]arrival, old)...)
@@ -77,7 +78,8 @@ func (w *worker) process(g *viewContext) {
 	g.looked, g.done = true, slices.Clone(g.seen)
 }
 
-// meet records the visible views of new idle clients. It returns one part, plus 1, for each new view.
+// meet records the views of new idle clients, that is, what others see of them. It returns one part, plus 1, for each
+// new view.
 func (w *worker) meet(g *viewContext, fresh states.Set) (news []uint32) {
 	first := make(map[uint64]uint32)
 	for p := range fresh.All {
@@ -97,9 +99,9 @@ func (w *worker) meet(g *viewContext, fresh states.Set) (news []uint32) {
 	return news
 }
 
-// turn adds the steps of a client (own is its part plus 1) or of the broker (own is 0). It takes each action beside the
-// holders alone, and also beside each client of besides (parts plus 1), where the move may be another. fresh: the acting
-// client is new in the context.
+// turn adds the steps of a client (own is its part plus 1) or of the broker (own is 0). It executes each action in a
+// state with the holders only. It then executes it with each client of besides (parts plus 1), where the result may
+// differ. fresh says that the acting client is new in the context.
 func (w *worker) turn(g *viewContext, who *population, own uint32, besides []uint32, fresh bool) {
 	by := uint32(0)
 	if own > 0 {
@@ -133,7 +135,7 @@ func (w *worker) turn(g *viewContext, who *population, own uint32, besides []uin
 	}
 }
 
-// add returns the index of the context's step with the action's outcome. It adds the step if the outcome is new.
+// add returns the index of the context's step that has the outcome of how's move. If there is none, it adds the step.
 func (w *worker) add(g *viewContext, by uint32, how *takenIn, others []uint32, all bool) int32 {
 	m := &how.move
 	out := w.outcomeOf(m, by, all)
@@ -155,7 +157,7 @@ func (s *exploration) outcomeOf(m *move, by uint32, all bool) outcome {
 	return out
 }
 
-// permit lets clients with the given views watch a step, and adds new views to now.
+// permit lets a step affect clients with the given views. It adds the views that are new to now.
 func (s *step) permit(how *takenIn, views []uint64, now *arrival) {
 	for _, view := range views {
 		if !slices.ContainsFunc(s.open, func(o opening) bool { return o.view == view }) {
@@ -164,7 +166,7 @@ func (s *step) permit(how *takenIn, views []uint64, now *arrival) {
 	}
 }
 
-// beside returns the action of the step that a client with the given view watches.
+// beside returns the action of the step as it was executed in a state with an idle client of the given view.
 func (s *step) beside(view uint64) *takenIn {
 	for _, o := range s.open {
 		if o.view == view {
@@ -174,7 +176,8 @@ func (s *step) beside(view uint64) *takenIn {
 	return s.how
 }
 
-// happens records that a client (own is its part plus 1) or the broker (0) makes move m, which belongs to the i-th step.
+// happens records that a client (own is its part plus 1) or the broker (own is 0) makes move m, which belongs to step
+// i.
 func (w *worker) happens(g *viewContext, own uint32, i int32, m *move) {
 	w.note(g, own, m)
 	if m.own > 0 {
@@ -182,8 +185,8 @@ func (w *worker) happens(g *viewContext, own uint32, i int32, m *move) {
 	}
 }
 
-// besideTwo checks that no move depends on two other clients at once: each move that occurs beside two clients also occurs
-// beside one of the two.
+// besideTwo checks that no move depends on two other clients at once. A move that is possible in a state with two other
+// clients must also be possible with only one of them.
 func (w *worker) besideTwo(g *viewContext, who *population) {
 	in := func(all []move, m *move) bool {
 		return slices.ContainsFunc(all, func(o move) bool { return o.same(m) })
@@ -205,8 +208,8 @@ func (w *worker) besideTwo(g *viewContext, who *population) {
 	}
 }
 
-// note records the violations of a move. own is the part of the acting client, plus 1. If a named client represents the
-// first kind with any number, moves of that kind are not judged.
+// note records the violations of a move. own is the acting client's part, plus 1. If a named client represents the
+// first kind with any number of clients, moves of that kind's other clients are not judged.
 func (w *worker) note(g *viewContext, own uint32, m *move) {
 	if w.named && own > 0 && int(w.class(own-1)) == w.fixed {
 		return
@@ -217,7 +220,7 @@ func (w *worker) note(g *viewContext, own uint32, m *move) {
 	}
 }
 
-// leads returns the context that an action leads to. others are the parts of the holders that do not act.
+// leads returns the context that an action leads to. others has the parts of the holders that do not act.
 func (w *worker) leads(how *takenIn, others []uint32) *viewContext {
 	var then []uint32
 	hold := func(part uint32) {
@@ -237,8 +240,8 @@ func (w *worker) leads(how *takenIn, others []uint32) *viewContext {
 	return w.contexts.intern(w.key, m.shared, then)
 }
 
-// pass adds parts to the successor of step s: the watching clients' parts after the step's effect, the arriving parts, and
-// those of half-open connections that the step leaves.
+// pass adds parts to the context that step s leads to: the parts of the other clients (watching) after the step's
+// effect, the parts of acting clients (arrivals), and the parts of half-open connections that the step leaves.
 func (w *worker) pass(g *viewContext, s *step, watching, arrivals states.Set) {
 	unknown := s.does.unknown(watching)
 	if w.thorough {
@@ -263,8 +266,8 @@ func (w *worker) pass(g *viewContext, s *step, watching, arrivals states.Set) {
 	w.arrive(s.to, set)
 }
 
-// audit judges leftovers in a context whose holders can all be without an operation under way. The other clients may have
-// one under way, so real clients have to confirm a violation.
+// audit checks a context for leftovers, such as slots that nobody holds. It does so if all holders can be without an
+// operation under way. Other clients may have one under way, so only an execution of real clients confirms a violation.
 func (w *worker) audit(g *viewContext, who *population) {
 	if g.audited {
 		return

@@ -9,11 +9,10 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// Real looks for concrete executions that violate the properties in want, as the abstraction does. Each kind with any number
-// gets the given number of clients. The argument most bounds the number of visited states. Real expands only states from
-// whose contexts the abstraction can reach a violation. For each property that it finds violated, it returns a shortest
-// execution. It also reports whether it visited everything: then no execution of that many clients violates the other
-// properties.
+// Real looks for executions of real clients that violate the properties in want. Each kind with any number of clients
+// gets the given number. Real visits at most most states, and expands a state only if the search found a way from its
+// context to a violation. For each property that it finds violated, it returns a shortest execution. It also reports
+// whether it visited everything: then no execution of that many clients violates the other properties.
 //
 // For illegal, see [search.Counterexamples].
 func (r *Result) Real(ctx context.Context, want property.Set, clients, most int, illegal func([]scenario.Action) bool) (map[property.Property][]scenario.Action, bool) {
@@ -26,7 +25,7 @@ func (r *Result) Real(ctx context.Context, want property.Set, clients, most int,
 	return v.Found, v.All
 }
 
-// Bounds returns the search's configuration, with the given number of clients of each kind with any number.
+// Bounds returns the search's configuration with each clients of every kind that has any number of clients.
 func (r *Result) Bounds(each int) sim.Bounds {
 	s := r.search
 	b := s.bounds
@@ -39,8 +38,8 @@ func (r *Result) Bounds(each int) sim.Bounds {
 	return b
 }
 
-// towards returns the contexts from which a violation of a property in want can be reached. For linearizability these are
-// all contexts, since histories without a witness are judged one by one.
+// towards returns the contexts from which a violation of a property in want can be reached. For linearizability these
+// are all contexts, since histories are judged one by one if the monitor has no linearization.
 func (s *exploration) towards(want property.Set) map[*viewContext]bool {
 	back := make(map[*viewContext][]*viewContext)
 	for _, g := range s.contexts.list {
@@ -68,16 +67,16 @@ func (s *exploration) towards(want property.Set) map[*viewContext]bool {
 	return reach
 }
 
-// projection maps states of real clients to contexts and parts of the search.
+// projection maps a state of real clients to a context of the search and to the clients' parts.
 type projection struct {
 	*exploration
-	each           int // the number of clients of each kind with any number
+	each           int // number of clients of each kind that has any number
 	holders, parts []uint32
 	buf            []byte
 }
 
-// project returns the context of a world of real clients, and the clients' parts. The context is nil if the search has not
-// reached it.
+// project returns the context of a state of real clients, and the clients' parts. The context is nil if the search has
+// not reached it.
 func (p *projection) project(world *sim.System) (*viewContext, []uint32) {
 	p.holders, p.parts = p.holders[:0], p.parts[:0]
 	for c := 1; c <= p.fixed+p.each*(len(p.bounds.Clients)-p.fixed); c++ {
@@ -103,8 +102,8 @@ func (p *projection) project(world *sim.System) (*viewContext, []uint32) {
 	return p.contexts.find(shared, p.holders), p.parts
 }
 
-// place adds the client's part with this encoding (image) to parts, and a holder's role to holders. It returns false if the
-// search has not reached the part.
+// place adds the part with the encoding image to parts and, if the client is a holder, its role to holders. It returns
+// false if the search has not reached the part.
 func (p *projection) place(image []byte) bool {
 	id, ok := p.clients.Find(image)
 	if !ok {

@@ -7,15 +7,15 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// role is what a context knows of a holder: its class and its visible view. In whole contexts, and for a named client, it
-// also has the holder's part.
+// role is what a context stores about a holder, that is, about a client that holds something: its class and what others
+// can see of it. With Bounds.Whole, and for a named client, it also has the holder's whole part.
 type role struct {
 	class byte
 	view  uint64
-	part  string // "" if contexts have only what other clients see of the holder
+	part  string // "" if the context stores only what other clients see of the holder
 }
 
-// roles numbers roles. It is safe for concurrent use.
+// roles maps roles to numbers. It is safe for concurrent use.
 type roles struct {
 	mu  sync.Mutex
 	ids map[role]uint32
@@ -32,22 +32,23 @@ func (r *roles) number(of role) uint32 {
 	return id
 }
 
-// population has the clients of a context: the possible parts of each holder, and the parts of the other clients.
+// population has the clients that are possible in a context: the possible parts of each holder and of all other
+// clients.
 type population struct {
 	holders []holder
-	plain   states.Set            // the parts of all holders, and of clients without visible state
-	idle    map[uint64]states.Set // the parts of clients that hold nothing but have visible state, by their view
+	plain   states.Set            // parts of all holders, and of clients that others cannot see
+	idle    map[uint64]states.Set // by view: parts of clients that hold nothing, but that others can see
 }
 
-// holder is a role in a context, and the number of clients that have it.
+// holder is a role in a context, with the number of clients that have the role.
 type holder struct {
 	role  uint32
 	count int
 	parts states.Set
-	one   uint32 // the part that represents all of parts: other clients cannot tell them apart
+	one   uint32 // a part that represents all of parts, since other clients cannot tell them apart
 }
 
-// population returns the clients of context g.
+// population returns the clients that are possible in context g.
 func (s *exploration) population(g *viewContext) (c population) {
 	for i, r := range g.holders {
 		if i > 0 && r == g.holders[i-1] {
@@ -79,10 +80,11 @@ func (s *exploration) population(g *viewContext) (c population) {
 	return c
 }
 
-// precedes orders parts by their encoding. The order does not depend on which worker found a part first, as numbers do.
+// precedes orders parts by their encoding. Unlike their numbers, this order does not depend on which worker found a
+// part first.
 func (s *exploration) precedes(a, b uint32) bool { return s.clients.Image(a) < s.clients.Image(b) }
 
-// holder returns the holder with a role, or nil.
+// holder returns the holder with the given role, or nil if the context has none.
 func (c *population) holder(role uint32) *holder {
 	i := slices.IndexFunc(c.holders, func(h holder) bool { return h.role == role })
 	if i < 0 {
@@ -91,7 +93,8 @@ func (c *population) holder(role uint32) *holder {
 	return &c.holders[i]
 }
 
-// beside returns one part for each holder, except for one holder of the given role (plus 1; 0 excepts none).
+// beside returns one part for each holder. It leaves out one holder that has the given role (plus 1); 0 leaves out
+// none.
 func (c *population) beside(role uint32) (parts []uint32) {
 	for _, h := range c.holders {
 		n := h.count
@@ -105,8 +108,8 @@ func (c *population) beside(role uint32) (parts []uint32) {
 	return parts
 }
 
-// watching returns the parts of some whose clients may watch step s, and all parts whose views (now) may watch it only from
-// now on.
+// watching returns the parts of some that step s can affect, and all parts with one of the views in now, which s can
+// affect only from now on.
 func (c *population) watching(s *step, some states.Set, now []uint64) states.Set {
 	if !s.all && len(c.idle) > 0 {
 		may := slices.Clone(c.plain)

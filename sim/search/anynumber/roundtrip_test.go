@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// TestWrittenAgain: what is read of a checkpoint and written at once is the same checkpoint.
+// TestWrittenAgain reads a checkpoint and writes it again: the bytes are the same.
 func TestWrittenAgain(t *testing.T) {
 	for _, b := range []Bounds{
 		standard(1, 1, 1<<property.MutualExclusion, false), standard(2, 0, property.Applicable(0), true),

@@ -36,7 +36,7 @@ func (r *roles) restore(d *states.Decoder, v *states.Views) {
 	}
 }
 
-// consistent reports whether the decoded clients' parts name existing classes, views and roles.
+// consistent reports whether each decoded part of a client names an existing class, view and role.
 func (s *exploration) consistent() bool {
 	for id := range s.clients.Len() {
 		d := s.clients.At(id)
@@ -86,7 +86,7 @@ func (t *effectTable) restore(d *states.Decoder, p *plan) {
 	}
 }
 
-// writeEffect writes an effect. All fields of an effect have a fixed size.
+// writeEffect writes an effect, whose fields all have a fixed size.
 func writeEffect(e *states.Encoder, of sim.Effect) {
 	b, err := binary.Append(nil, binary.LittleEndian, &of)
 	e.Failed(err)
@@ -100,7 +100,7 @@ func readEffect(d *states.Decoder, of *sim.Effect) {
 	d.Failed(err)
 }
 
-// complete reports whether each known part has a result.
+// complete reports whether a result is stored for each known part.
 func (f *influence) complete() bool {
 	for part := range f.known.All {
 		if _, ok := f.to[part]; !ok && !f.inert.Has(part) {
@@ -110,7 +110,7 @@ func (f *influence) complete() bool {
 	return true
 }
 
-// save writes first the key of each context, since steps name contexts, then the context's state.
+// save writes first the keys of all contexts, since steps refer to contexts, and then the rest of each context.
 func (c *contexts) save(e *states.Encoder) {
 	e.U32(uint32(len(c.list)))
 	for _, g := range c.list {
@@ -150,7 +150,7 @@ func writeTaken(e *states.Encoder, how *takenIn) {
 	e.U64(uint64(m.found))
 }
 
-// readContexts reads what contexts.save wrote.
+// readContexts reads the contexts that contexts.save wrote.
 func (s *exploration) readContexts(d *states.Decoder) {
 	n := d.Fits(uint64(d.U32()), 8)
 	for id := 0; id < n && d.Err == nil; id++ {
@@ -223,7 +223,7 @@ func (s *exploration) readTaken(d *states.Decoder) *takenIn {
 	return how
 }
 
-// at reads the number of a context, and returns the context, or nil after an error.
+// at reads the number of a context, and returns that context; after an error it returns nil.
 func (c *contexts) at(d *states.Decoder) *viewContext {
 	id := d.Below(uint32(len(c.list)))
 	if d.Err != nil {

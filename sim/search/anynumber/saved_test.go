@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// begun is a search for any number of clients that has some contexts, steps and effects.
+// begun returns a search for any number of clients that has reached some contexts, steps and effects.
 func begun(t *testing.T) *exploration {
 	s := newExploration(t.Context(), standard(1, 1, property.Applicable(lock.Semaphore), false), Options{Workers: 1})
 	s.workers[0].begin()
@@ -25,7 +25,7 @@ func begun(t *testing.T) *exploration {
 	return s
 }
 
-// TestDamagedRoles: roles are each there once, and are read if they are as short as can be.
+// TestDamagedRoles: decoding refuses a role that occurs twice, and accepts roles with the shortest possible encoding.
 func TestDamagedRoles(t *testing.T) {
 	for name, c := range map[string]struct {
 		images []string
@@ -49,7 +49,7 @@ func TestDamagedRoles(t *testing.T) {
 	}
 }
 
-// twoViews are the views 0 and 1.
+// twoViews returns a table of two views, with the numbers 0 and 1.
 func twoViews() *states.Views {
 	v := states.NewViews()
 	v.Number(nil)
@@ -57,7 +57,7 @@ func twoViews() *states.Views {
 	return v
 }
 
-// TestInconsistent: decoded parts must name existing kinds, views and roles.
+// TestInconsistent: each decoded part of a client must name an existing class, view and role.
 func TestInconsistent(t *testing.T) {
 	v, r := twoViews(), &roles{ids: map[role]uint32{{}: 0, {class: 1}: 1}}
 	for name, c := range map[string]struct {
@@ -92,7 +92,8 @@ func TestInconsistent(t *testing.T) {
 	}
 }
 
-// TestDamagedEffects: no decoded effect may occur twice, and each of its known parts needs a result.
+// TestDamagedEffects: decoding refuses an effect that occurs twice, and an effect that lacks the result for a known
+// part.
 func TestDamagedEffects(t *testing.T) {
 	s := begun(t)
 	parts, holders := s.clients.Len(), uint32(len(s.roles.ids))
@@ -143,7 +144,8 @@ func TestDamagedEffects(t *testing.T) {
 	}
 }
 
-// TestDamagedContexts: no decoded context may occur twice, and contexts and steps must name existing things.
+// TestDamagedContexts: decoding refuses a context that occurs twice, and contexts and steps that refer to something
+// missing.
 func TestDamagedContexts(t *testing.T) {
 	s := begun(t)
 	shared, parts := s.shared.Len(), s.clients.Len()
@@ -238,13 +240,13 @@ func TestDamagedContexts(t *testing.T) {
 	}
 }
 
-// TestFirstErrorStays: a checkpoint that cannot be read further, or is cut off, is refused.
+// TestFirstErrorStays: decoding a checkpoint that is cut off or cannot be read returns an error.
 func TestFirstErrorStays(t *testing.T) {
 	b := standard(1, 0, 1<<property.NoPhantomSlot, true)
 	searchtest.CutOff(t, "any number", written(t, b), magic, newDecoding(t, b))
 }
 
-// newDecoding has a new search for any number of clients read a checkpoint.
+// newDecoding returns a function that decodes a checkpoint into a new search for any number of clients.
 func newDecoding(t *testing.T, b Bounds) func(d *states.Decoder) error {
 	return func(d *states.Decoder) error { return newExploration(t.Context(), b, Options{Workers: 1}).decode(d) }
 }

@@ -21,25 +21,25 @@ import (
 
 // Bounds is a configuration with any number of clients. Each client repeats its operations forever.
 type Bounds struct {
-	// Bounds has what does not depend on the number of clients. Each of its Clients exists exactly once, and the search
-	// follows it individually.
+	// Bounds configures what does not depend on the number of clients. Each of its Clients exists exactly once, and the
+	// search follows it individually.
 	sim.Bounds
-	// Any are the workloads that any number of clients have, each a kind of client.
+	// Any has one workload for each kind of client of which there are any number.
 	Any []scenario.Client
-	// Slots bounds the number of slots at any moment. A step to more slots is not followed; the result is then
-	// [search.AtSlots]. If Slots is 0, [Bounds.MostSlots] chooses the bound: the initial number, plus the slots that each of
-	// Clients and Any adds by calling its operations once.
+	// Slots bounds the number of slots at any moment. The search does not follow a step to more slots; it then ends
+	// with [search.AtSlots]. If Slots is 0, [Bounds.MostSlots] chooses the bound: the initial number, plus the slots
+	// that one pass through the operations of each of Clients and Any adds.
 	Slots int
-	// Whole makes contexts keep the whole parts of holders instead of their views. There are many more contexts then,
-	// and fewer spurious violations.
+	// Whole makes contexts store the whole state of each holder instead of only what others see of it. There are many
+	// more contexts then, and fewer spurious violations.
 	Whole bool
-	// Named says that the last of Clients represents any client of the first workload of Any. Of the clients with this
-	// workload, only the representative's actions are judged. The clients are equal, so no violation is lost. Contexts have
-	// the representative's exact state, so there are fewer spurious violations.
+	// Named says that the last of Clients represents any one client of the first kind in Any. Only this client's
+	// actions are judged, and not those of the other clients of the kind. All clients of the kind are equal, so no
+	// violation is lost. Contexts have the client's exact state, so there are fewer spurious violations.
 	Named bool
 }
 
-// Check reports why a configuration can't be searched for any number of clients.
+// Check returns an error that says why the configuration cannot be searched for any number of clients, or nil.
 func (b *Bounds) Check() error {
 	with := newPlan(*b).bounds
 	if err := with.Check(); err != nil {
@@ -56,102 +56,103 @@ func (b *Bounds) Check() error {
 	return nil
 }
 
-// Options say how to search.
+// Options configures a search for any number of clients.
 type Options struct {
 	// Workers is the number of parallel workers; 0 is one for each processor. The result does not depend on it.
 	Workers int
-	// Memory bounds the bytes in use; 0 is no bound.
+	// Memory is the maximal number of bytes in use; 0 is no bound.
 	Memory int64
-	// First ends the search once something is violated.
+	// First ends the search after the first round that finds a violation.
 	First bool
 	// Progress is called about every second, and at the end. It may be nil.
 	Progress func(*Stats)
-	// Checkpoint is the file to which the search is saved, with Note, if it ends before its views are closed. If Every is
-	// not 0, the search is also saved at that interval. Resume is a checkpoint of the same bounds to continue from; other
-	// options may differ.
+	// Checkpoint is the file to which the search is saved, with Note, if it ends early. If Every is not 0, the search
+	// is also saved at that interval. Resume is the checkpoint to continue from, or "". Its bounds must be the same;
+	// other options may differ.
 	Checkpoint string
 	Every      time.Duration
 	Resume     string
 	Note       []byte
 }
 
-// Stats are the numbers of a search for any number of clients.
+// Stats are the statistics of a search for any number of clients.
 type Stats struct {
-	Contexts    int64  // combinations of a shared part and the roles of all holders
+	Contexts    int64  // combinations of a state's shared part and the roles of all holders
 	Views       int64  // pairs of a context and a part that one client can have in it
-	Parts       [2]int // shared parts, and clients' parts
-	Steps       int64  // steps between contexts, each with its effect on watching clients
+	Parts       [2]int // numbers of shared parts and of clients' parts
+	Steps       int64  // steps between contexts, each with its effect on the other clients
 	Rounds      int
 	Holders     int   // the largest number of holders in one context
-	Unwitnessed int64 // completed operations of executions without a witness of linearizability
+	Unwitnessed int64 // operations completed while the monitor had no linearization
 	Bytes       int64
-	// Pending is the number of contexts that the next round has to process.
+	// Pending is the number of contexts that are left for the next round.
 	Pending int
 }
 
-// Result is the result of a search.
+// Result is the result of a search for any number of clients.
 type Result struct {
 	Stats
-	// Stop is Finished if the views are closed: they cover every execution of any number of clients. It is AtSlots if they
-	// cover every execution except those in which there are more slots at once than the bound.
+	// Stop is Finished if no step leads to a new view: the views then cover every execution of any number of clients.
+	// It is AtSlots if they cover every execution except those with more slots at once than the bound.
 	Stop     search.Stop
 	Found    property.Set
 	Coverage search.Coverage
-	// Solo is the result of running each client alone, if progress is judged.
+	// Solo is the result of running each client alone. It is computed if progress is judged.
 	Solo Solo
-	// Err names the assumption of the search that does not hold, or says why the search did not begin if it was Refused.
+	// Err names an assumption of the search that does not hold. If Stop is Refused, it says why the search did not
+	// begin.
 	Err error
-	// Unsaved is the error of writing the last checkpoint.
+	// Unsaved is the error of writing the latest checkpoint, or nil.
 	Unsaved error
 
 	search *exploration
 }
 
-// exploration is a running search.
+// exploration is the state of a search that is under way.
 type exploration struct {
 	*plan
 	ctx         context.Context
 	opts        Options
 	contexts    contexts
 	effects     effectTable
-	dirty       []*viewContext // the contexts that the next round has to process
-	next        atomic.Int64   // the index of the next one to process
+	dirty       []*viewContext // contexts to process in the next round
+	next        atomic.Int64   // index in dirty of the next context to process
 	stop        search.Stop
 	told        time.Time
 	mu          sync.Mutex
-	found       [property.Count]map[*viewContext]bool // by property: the contexts in which a step violates it
+	found       [property.Count]map[*viewContext]bool // indexed by property: the contexts in which a step violates it
 	res         Result
 	unwitnessed atomic.Int64
-	cut         bool // the resumed search had exceeded the bound of slots
+	cut         bool // the search exceeded the bound of slots before it was resumed
 	workers     []*worker
 	saved       time.Time // when the last checkpoint was written
 }
 
 // plan is the part of a search that its workers share.
 type plan struct {
-	bounds sim.Bounds // with one client of each class
+	bounds sim.Bounds // configuration with one client of each class
 	slots  int
 	whole  bool
 	named  bool
-	// Tests replace viewOf and effectOf, which say what other clients see of a client and of an action. With thorough, the
-	// search checks that each action has the same effect beside every watching client, and does not depend on two other
-	// clients at once.
+	// viewOf returns what other clients see of a client, and effectOf what an action changes for them; tests replace
+	// both. With thorough, the search also checks that each action has the same effect on every other client, and does
+	// not depend on two other clients at once.
 	viewOf   func(sys *sim.System, n int) []byte
 	effectOf func(sim.Effect) sim.Effect
 	thorough bool
 
-	fixed   int // the first fixed classes have exactly one client each
+	fixed   int // number of classes with exactly one client; these come first
 	shared  *states.Table
 	clients *states.Table
-	views   *states.Views // views of clients; view 0 is the view of a client that has not begun, and holds nothing
+	views   *states.Views // view 0 is that of a client that has not begun and holds nothing
 	roles   *roles
 }
 
-// Run visits an abstraction: every context, with every part that a client can have in it. Unless Run ends early, the
-// abstraction covers every execution of any number of clients. README.md says what that proves.
+// Run visits an abstraction of all executions: every context, with every part that a client can have in it. Unless Run
+// ends early, the abstraction covers every execution of any number of clients. README.md says what that proves.
 //
-// The search goes in rounds. Each round takes all new actions of the pending contexts; the next round processes the
-// results. The result of a round therefore does not depend on the number of workers.
+// The search proceeds in rounds. Each round executes all new actions of the pending contexts; the next round processes
+// the results. The result of a round therefore does not depend on the number of workers.
 func Run(ctx context.Context, b Bounds, opts Options) *Result {
 	s := newExploration(ctx, b, opts)
 	r := s.run()
@@ -203,7 +204,7 @@ func newPlan(b Bounds) *plan {
 	return p
 }
 
-// MostSlots is the largest number of slots at once that the search follows.
+// MostSlots returns the largest number of slots at once that the search follows.
 func (b *Bounds) MostSlots() int {
 	switch {
 	case b.Target.Kind == lock.Mutex:
@@ -219,7 +220,7 @@ func (b *Bounds) MostSlots() int {
 	return min(most, monitor.Slots-1)
 }
 
-// added is the largest number of slots by which the lock exceeds its initial number (first) while a client calls the
+// added returns by how many slots a client can raise the lock above its initial number (first) while it calls the
 // operations once.
 func added(first int, ops []scenario.Operation) int {
 	now, most := first, first
@@ -239,7 +240,7 @@ func added(first int, ops []scenario.Operation) int {
 	return most - first
 }
 
-// round processes all contexts that have something new.
+// round processes all pending contexts: those with new parts or steps.
 func (s *exploration) round() {
 	var wg sync.WaitGroup
 	s.next.Store(0)
@@ -259,8 +260,8 @@ func (s *exploration) round() {
 	s.res.Rounds++
 }
 
-// collect gathers the contexts to process in the next round: those that the workers made pending, and those that the last
-// round did not get to.
+// collect gathers the contexts to process in the next round: those that the workers made pending, and those that the
+// last round did not process.
 func (s *exploration) collect() {
 	s.dirty = slices.Clone(s.dirty)
 	for _, w := range s.workers {
@@ -274,7 +275,7 @@ func (s *exploration) collect() {
 	}
 }
 
-// check ends the search between two rounds if it cannot continue, is cancelled, or exceeds its memory.
+// check ends the search between two rounds if an assumption fails, the context ends, or memory exceeds the bound.
 func (s *exploration) check() {
 	crowded := false
 	for _, w := range s.workers {
@@ -303,7 +304,7 @@ func (s *exploration) check() {
 	}
 }
 
-// measure updates the statistics.
+// measure computes the statistics that the workers do not count.
 func (s *exploration) measure() {
 	r := &s.res.Stats
 	r.Parts = [2]int{int(s.shared.Len()), int(s.clients.Len())}
@@ -315,7 +316,7 @@ func (s *exploration) measure() {
 func (s *exploration) finish() *Result {
 	r := &s.res
 	if r.search = s; len(s.dirty) > 0 || s.stop == search.Unsound || s.stop == search.AtHolders {
-		r.Stop = s.stop // otherwise all views are complete, even if more slots were cut off
+		r.Stop = s.stop // if only slots were cut off, all views within the bound are complete
 	}
 	s.measure()
 	for _, w := range s.workers {
@@ -336,7 +337,7 @@ func (s *exploration) finish() *Result {
 	return r
 }
 
-// beyond reports whether the search left out a move that makes more slots than the bound.
+// beyond reports whether the search left out a step to more slots than the bound.
 func (s *exploration) beyond() bool {
 	return s.cut || slices.ContainsFunc(s.workers, func(w *worker) bool { return w.beyond })
 }
@@ -351,7 +352,7 @@ func (s *exploration) violations() (set property.Set) {
 	return set
 }
 
-// violated records that a step in a context violates the properties found.
+// violated records that a step in a context violates the given properties.
 func (s *exploration) violated(found property.Set, in *viewContext) {
 	if found == 0 {
 		return

@@ -20,7 +20,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// standard is the configuration that the search for any number of clients is tried on.
+// standard returns the configuration of most tests: administrators, and any number of clients that acquire, verify and
+// release.
 func standard(slots, admins int, props property.Set, late bool) Bounds {
 	b := Bounds{Bounds: sim.Bounds{
 		Target: amqplock.References[0], Options: amqplock.DefaultOptions(),
@@ -35,8 +36,8 @@ func standard(slots, admins int, props property.Set, late bool) Bounds {
 	return b
 }
 
-// closing is the stop of a search without pending work. With any number of administrators that add slots, or with
-// faults that let a removal fail, the number of slots exceeds every bound.
+// closing returns the reason why a search ends that visits everything. It is AtSlots if the number of slots can exceed
+// every bound: with any number of administrators that add slots, or with faults that let a removal fail.
 func closing(b *Bounds) search.Stop {
 	all := b.Any
 	if f := b.Faults; f.Drops != 0 || f.Lost != 0 || f.ChannelErrors != 0 || f.Restarts != 0 {
@@ -50,8 +51,8 @@ func closing(b *Bounds) search.Stop {
 	return search.Finished
 }
 
-// TestMostSlots: a search that cuts off steps beyond its bound of slots reports that, also after it is resumed. The
-// default bound covers each administrator's calls once.
+// TestMostSlots: a search that does not follow steps beyond its bound of slots reports it, also after it is resumed.
+// The default bound covers one pass through each administrator's operations.
 func TestMostSlots(t *testing.T) {
 	add := func(n uint8) scenario.Operation { return scenario.Operation{Op: lock.Add, Arg: n} }
 	remove := scenario.Operation{Op: lock.Remove, Arg: 1}
@@ -77,7 +78,7 @@ func TestMostSlots(t *testing.T) {
 			t.Errorf("%+v: at most %d slots", c, most)
 		}
 		if c.slots > 2 {
-			continue // there are many contexts
+			continue // too many contexts to search
 		}
 		path := filepath.Join(t.TempDir(), "checkpoint")
 		r := Run(t.Context(), b, Options{Every: time.Nanosecond, Checkpoint: path})
@@ -87,8 +88,8 @@ func TestMostSlots(t *testing.T) {
 	}
 }
 
-// TestCounts pins how many contexts, views and parts there are: a search that silently visits fewer must
-// fail.
+// TestCounts compares the numbers of contexts, views and parts with fixed numbers, so that a search that visits fewer
+// fails.
 func TestCounts(t *testing.T) {
 	mutex, all := property.Set(1<<property.MutualExclusion), property.Applicable(lock.Semaphore)
 	for _, c := range []struct {
@@ -162,7 +163,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// manyAdmins is a configuration in which any number of clients administers as well.
+// manyAdmins returns a configuration with any number of administrators besides any number of users.
 func manyAdmins(props property.Set) Bounds {
 	b := standard(1, 1, props, true)
 	b.Faults.Crashes = 0
@@ -171,7 +172,8 @@ func manyAdmins(props property.Set) Bounds {
 	return b
 }
 
-// TestDependencies: a search whose views or effects show too little notices that, and proves nothing.
+// TestDependencies: if views or effects leave out something that matters, the search ends as unsound and proves
+// nothing.
 func TestDependencies(t *testing.T) {
 	for name, c := range map[string]struct {
 		Bounds
@@ -246,8 +248,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestThorough: each move has the same effect beside every watching client, and depends on no two idle clients at
-// once.
+// TestThorough: each move has the same effect on every other client, and does not depend on two idle clients at once.
 func TestThorough(t *testing.T) {
 	for p := range property.Count {
 		if testing.Short() && p != property.Progress && p != property.ContiguousSlots {
@@ -261,7 +262,7 @@ func TestThorough(t *testing.T) {
 	}
 }
 
-// TestCovers: every state that real clients reach has its views among those of the search.
+// TestCovers: the search has reached the views of every state that real clients reach.
 func TestCovers(t *testing.T) {
 	all := property.Applicable(lock.Semaphore)
 	broken := standard(1, 0, 1<<property.MutualExclusion|1<<property.HonestVerify|1<<property.StaleBeliefEnds, true)
@@ -278,7 +279,7 @@ func TestCovers(t *testing.T) {
 		{restarted, 2},
 	} {
 		if testing.Short() && c.Faults.Drops|c.Faults.Restarts != 0 {
-			continue // hundreds of thousands of states
+			continue // the configuration has hundreds of thousands of states
 		}
 		r := Run(context.Background(), c.Bounds, Options{})
 		if r.Stop != closing(&c.Bounds) {
@@ -292,8 +293,8 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// covers counts the states of real clients, at most the given number, and those whose view the search has not
-// reached.
+// covers visits at most most states of the given number of real clients. It counts them, and those among them with a
+// view that the search has not reached (missed).
 func (r *Result) covers(clients, most int) (states, missed int) {
 	p := projection{exploration: r.search, each: clients}
 	search.Guided{Most: most, Within: func(world *sim.System) bool {
@@ -309,7 +310,8 @@ func (r *Result) covers(clients, most int) (states, missed int) {
 	return states, missed
 }
 
-// TestCutoff: two real clients reach all views, and one does not. A smaller bound of states finds no cutoff.
+// TestCutoff: two real clients reach all views, and one does not. If the bound of states is too small, no cutoff is
+// found.
 func TestCutoff(t *testing.T) {
 	r := Run(t.Context(), standard(1, 1, 1<<property.MutualExclusion, true), Options{})
 	if c := r.Cutoff(t.Context(), 3, 100_000); c != (Cutoff{Clients: 2, Tried: 2, Reached: r.Views}) {
@@ -335,7 +337,7 @@ func TestFirstError(t *testing.T) {
 	}
 }
 
-// TestProgress: Progress is called at the end, and before that at its interval and not earlier.
+// TestProgress: a search calls Progress at its end, and earlier only if the interval since the last call has passed.
 func TestProgress(t *testing.T) {
 	for name, c := range map[string]struct {
 		before time.Duration
@@ -354,7 +356,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestSoloEndless: a client that waits forever while all others stand still violates progress.
+// TestSoloEndless: a client that waits forever while no other client acts violates the property progress.
 func TestSoloEndless(t *testing.T) {
 	for target, endless := range map[string]bool{"wait-forever": true, "semaphore": false} {
 		b := standard(1, 0, 1<<property.Progress, false)
@@ -370,7 +372,7 @@ func TestSoloEndless(t *testing.T) {
 	}
 }
 
-// TestCheck: what can't be searched for any number of clients is refused, with the reason.
+// TestCheck: Check refuses configurations that cannot be searched for any number of clients, and says why.
 func TestCheck(t *testing.T) {
 	for want, change := range map[string]func(*Bounds){
 		"":                                       func(*Bounds) {},
@@ -396,7 +398,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestWorkersByDefault: there are as many as processors may be used, and so there are afterwards.
+// TestWorkersByDefault: a search has as many workers as GOMAXPROCS, and leaves GOMAXPROCS unchanged.
 func TestWorkersByDefault(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	s := newExploration(context.Background(), standard(1, 0, 1<<property.MutualExclusion, false), Options{})
@@ -405,7 +407,7 @@ func TestWorkersByDefault(t *testing.T) {
 	}
 }
 
-// TestCheckpointsDue: a checkpoint is due where there is a file for it, and a time after which it is, which has passed.
+// TestCheckpointsDue: a checkpoint is due if there is a file and an interval, and the interval has passed.
 func TestCheckpointsDue(t *testing.T) {
 	for _, c := range []struct {
 		o     Options

@@ -4,24 +4,25 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Solo is the result of running each client alone from every view: the other clients do not act, and no more faults happen.
+// Solo is the result of letting each client continue alone from every view: no other client acts, and no more faults
+// happen.
 type Solo struct {
-	Known bool // the solo runs were made, which requires closed views
-	Steps int  // the largest number of steps to the end of the current operation
-	// Endless says that some operation never ends although no other client acts.
+	Known bool // the clients were run alone, which requires that the search found all views
+	Steps int  // largest number of steps that a client took to the end of its operation
+	// Endless says that some operation never ends, although no other client disturbs it.
 	Endless bool
 }
 
-// soloClient is a client with its context g and its part.
+// soloClient is a client that runs alone: its context g, and its part.
 type soloClient struct {
 	g    *viewContext
 	part uint32
 }
 
-// solo runs every client of every context alone. It must not run concurrently with other workers.
+// solo runs every client of every context alone. No other worker may run at the same time.
 func (w *worker) solo() (out Solo) {
 	out.Known = true
-	lengths := make(map[*viewContext][]uint16) // by rank of the client's part: steps plus 1, or inProgress
+	lengths := make(map[*viewContext][]uint16) // by rank of the client's part: its steps plus 1, or inProgress
 	populations := make(map[*viewContext]*population)
 	at := func(c soloClient) *uint16 {
 		of := lengths[c.g]
@@ -62,10 +63,10 @@ func (w *worker) solo() (out Solo) {
 	return out
 }
 
-// inProgress marks a client whose steps are being counted.
+// inProgress marks a client whose steps are still being counted. If it is reached again, its operation never ends.
 const inProgress = 1<<16 - 1
 
-// alone returns the client after its next step, once for each result of a random choice.
+// alone returns a client after its next step. It has several results if the step is a random choice.
 func (w *worker) alone(c soloClient, who *population) (next []soloClient) {
 	others := who.beside(known(w.clients.At(c.part)))
 	for _, m := range w.moves(c.g.shared, c.part+1, others, 0) {

@@ -11,7 +11,8 @@ import (
 	"slices"
 )
 
-// Encoder writes numbers and bytes. At the end it writes the digest of everything before. It keeps the first error.
+// Encoder writes numbers and bytes, and finally the digest of all that it has written. It keeps the first error for
+// Close.
 type Encoder struct {
 	w   *bufio.Writer
 	sum hash.Hash
@@ -26,8 +27,8 @@ func NewEncoder(out io.Writer) *Encoder {
 	return &Encoder{w: bufio.NewWriterSize(io.MultiWriter(out, sum), 1<<16), sum: sum, out: out}
 }
 
-// Bytes writes bytes without their number.
-func (e *Encoder) Bytes(b []byte) { _, _ = e.w.Write(b) } // the buffer keeps the first error
+// Bytes writes the bytes of b, without their count.
+func (e *Encoder) Bytes(b []byte) { _, _ = e.w.Write(b) } // the buffered writer keeps the first error
 
 // U32 writes a number of 4 bytes, little-endian.
 func (e *Encoder) U32(n uint32) {
@@ -41,20 +42,20 @@ func (e *Encoder) U64(n uint64) {
 	e.Bytes(e.buf[:])
 }
 
-// Tuple writes numbers of 4 bytes, without their count.
+// Tuple writes numbers of 4 bytes each, without their count.
 func (e *Encoder) Tuple(t []uint32) {
 	for _, n := range t {
 		e.U32(n)
 	}
 }
 
-// Blob writes the number of bytes, and then the bytes.
+// Blob writes the number of bytes in b, and then the bytes.
 func (e *Encoder) Blob(b []byte) {
 	e.U32(uint32(len(b)))
 	e.Bytes(b)
 }
 
-// JSON writes a value as a blob.
+// JSON writes the JSON encoding of a value, as a blob.
 func (e *Encoder) JSON(v any) {
 	b, err := json.Marshal(v)
 	e.Failed(err)
@@ -80,8 +81,8 @@ func (e *Encoder) Close() error {
 	return err
 }
 
-// Decoder reads what an [Encoder] wrote. It never allocates more than the bytes that are left to read (Left). It keeps the
-// first error in Err; after an error, every number that it reads is 0.
+// Decoder reads what an [Encoder] wrote. It never allocates more memory than the number of bytes that are left to read
+// (Left). It keeps the first error in Err. After an error, every number that it reads is 0.
 type Decoder struct {
 	r    io.Reader
 	Left int64
@@ -89,10 +90,10 @@ type Decoder struct {
 	buf  [8]byte
 }
 
-// NewDecoder returns a decoder of size bytes from r, the output of an encoder without its digest.
+// NewDecoder returns a decoder of the first size bytes of r: the output of an encoder without its digest.
 func NewDecoder(r io.Reader, size int64) *Decoder { return &Decoder{r: r, Left: size} }
 
-// Read fills b.
+// Read fills b with the next bytes.
 func (d *Decoder) Read(b []byte) {
 	if d.Left -= int64(len(b)); d.Left < 0 {
 		d.Damaged()
@@ -112,10 +113,10 @@ func (d *Decoder) Failed(err error) {
 	}
 }
 
-// Damaged records [ErrDamaged], because the content is impossible, unless there is an earlier error.
+// Damaged records [ErrDamaged], unless there is an earlier error. It is called if the content cannot be right.
 func (d *Decoder) Damaged() { d.Failed(ErrDamaged) }
 
-// JSON reads a blob into a value.
+// JSON reads a blob and decodes its JSON into a value.
 func (d *Decoder) JSON(v any) error {
 	if json.Unmarshal(d.Blob(), v) != nil {
 		d.Damaged()
@@ -135,11 +136,11 @@ func (d *Decoder) U64() uint64 {
 	return binary.LittleEndian.Uint64(d.buf[:])
 }
 
-// Count reads the number of the things that follow, each of at least size bytes.
+// Count reads the number of elements that follow. Each takes at least size bytes.
 func (d *Decoder) Count(size int) int { return d.Fits(d.U64(), size) }
 
-// Fits returns n if n things of at least size bytes fit into the rest of the file. Otherwise it returns 0, and the
-// file is damaged.
+// Fits returns n if n elements of at least size bytes each fit into the rest of the file. Otherwise it returns 0 and
+// records that the file is damaged.
 func (d *Decoder) Fits(n uint64, size int) int {
 	if n > uint64(max(0, d.Left))/uint64(size) {
 		d.Damaged()
@@ -150,14 +151,14 @@ func (d *Decoder) Fits(n uint64, size int) int {
 	return int(n)
 }
 
-// Blob reads what Encoder.Blob wrote.
+// Blob reads the bytes that Encoder.Blob wrote.
 func (d *Decoder) Blob() []byte {
 	b := make([]byte, d.Fits(uint64(d.U32()), 1))
 	d.Read(b)
 	return b
 }
 
-// Below reads a number less than n.
+// Below reads a number that must be less than n; otherwise the file is damaged.
 func (d *Decoder) Below(n uint32) uint32 {
 	m := d.U32()
 	if m >= n {
@@ -167,13 +168,13 @@ func (d *Decoder) Below(n uint32) uint32 {
 	return m
 }
 
-// Numbers writes the count of some numbers, and then the numbers.
+// Numbers writes the count of the numbers, and then each number.
 func (e *Encoder) Numbers(of []uint32) {
 	e.U32(uint32(len(of)))
 	e.Tuple(of)
 }
 
-// Numbers reads what Encoder.Numbers wrote. The file is damaged if a number is not less than n.
+// Numbers reads the numbers that Encoder.Numbers wrote. The file is damaged if a number is not less than n.
 func (d *Decoder) Numbers(n uint32) (out []uint32) {
 	for k := d.Fits(uint64(d.U32()), 4); k > 0 && d.Err == nil; k-- {
 		out = append(out, d.Below(n))
@@ -189,7 +190,7 @@ func (e *Encoder) Mapping(m map[uint32]uint32) {
 	}
 }
 
-// Mapping reads what Encoder.Mapping wrote, into a map. The keys must be less than n, and the values less than m.
+// Mapping reads into a map what Encoder.Mapping wrote. The keys must be less than n, and the values less than m.
 func (d *Decoder) Mapping(into map[uint32]uint32, n, m uint32) {
 	for k := d.Fits(uint64(d.U32()), 8); k > 0 && d.Err == nil; k-- {
 		from := d.Below(n)

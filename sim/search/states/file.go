@@ -14,17 +14,17 @@ import (
 	"github.com/lockproof/lockproof/histories/infile"
 )
 
-// The errors of refusing a checkpoint, for searches of any kind.
+// The errors with which searches of every kind refuse a checkpoint.
 var (
 	ErrDamaged   = errors.New("cut off or damaged: restore it from a copy, or start anew without it")
 	ErrOtherwise = errors.New("the program that wrote it writes states otherwise: go on with that one, or start anew")
 )
 
-// checkpointInput bounds the size of a checkpoint, which is little more than a search has in memory.
+// checkpointInput limits the size of a checkpoint to 256 GiB. A checkpoint is little larger than the search's memory.
 var checkpointInput = infile.Input{Noun: "checkpoint of a search", Most: 256 << 30}
 
-// Open opens a checkpoint and calls decode to read it. It returns the error other if the file does not begin with magic,
-// [ErrDamaged] if the file is incomplete or changed, or the error of decode.
+// Open opens a checkpoint and calls decode to read it. It returns the error other if the file does not begin with
+// magic, [ErrDamaged] if the file is incomplete or changed, and otherwise the error of decode.
 func Open(path, magic string, other error, decode func(*Decoder) error) error {
 	f, err := checkpointInput.Open(path)
 	if err == nil {
@@ -37,7 +37,8 @@ func Open(path, magic string, other error, decode func(*Decoder) error) error {
 	return nil
 }
 
-// Decode reads a checkpoint twice: first to verify that it is complete, then to decode it. For other, see [Open].
+// Decode reads a checkpoint twice: first to verify that it is complete, then to decode it. For the error other, see
+// [Open].
 func Decode(in io.ReadSeeker, magic string, other error, decode func(*Decoder) error) error {
 	left, err := Verify(in, magic, other)
 	if err != nil {
@@ -46,8 +47,8 @@ func Decode(in io.ReadSeeker, magic string, other error, decode func(*Decoder) e
 	return decode(NewDecoder(bufio.NewReaderSize(in, 1<<16), left))
 }
 
-// Verify reads the file to its end and checks its magic and its digest. Then it seeks to the first byte after the magic;
-// left is the number of bytes from there to the digest. For other, see [Open].
+// Verify reads the whole file and checks its magic and its digest. Then it seeks to the first byte after the magic.
+// left is the number of bytes from there to the digest. For the error other, see [Open].
 func Verify(in io.ReadSeeker, magic string, other error) (left int64, err error) {
 	size, err := in.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -90,8 +91,8 @@ func CheckVersion(d *Decoder, want uint32) error {
 	return nil
 }
 
-// Configurations returns the fields of the current search's configuration (here), and of the one that it reads from a
-// checkpoint (there).
+// Configurations returns the JSON fields of two configurations: that of the current search (here), and that of the
+// checkpoint, which it reads from d (there).
 func Configurations(of any, d *Decoder) (here, there map[string]json.RawMessage, err error) {
 	data, err := json.Marshal(of)
 	if err != nil {

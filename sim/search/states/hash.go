@@ -1,6 +1,6 @@
 package states
 
-// Hash is a hash of a part's encoding. It is the same on every machine.
+// Hash returns a hash of the encoding of a part of a state. It is the same on every machine.
 func Hash(b []byte) uint64 {
 	h := uint64(len(b)) * 0x9E3779B97F4A7C15
 	for len(b) >= 8 {
@@ -16,8 +16,8 @@ func Hash(b []byte) uint64 {
 	return Mix(Mix(h^last) + 0x2545F4914F6CDD1D)
 }
 
-// Mix permutes the 64-bit numbers so that every bit of x affects all bits of the result (the finalizer of MurmurHash3, with
-// the constants of SplitMix64).
+// Mix permutes the 64-bit numbers so that every bit of x affects all bits of the result (the finalizer of MurmurHash3,
+// with the constants of SplitMix64).
 func Mix(x uint64) uint64 {
 	x ^= x >> 30
 	x *= 0xBF58476D1CE4E5B9

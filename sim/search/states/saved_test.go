@@ -16,7 +16,7 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// TestOpenCloses: a checkpoint that was read is closed, whole or not.
+// TestOpenCloses: Open closes the checkpoint file, whether it is complete or damaged.
 func TestOpenCloses(t *testing.T) {
 	const files = "/proc/self/fd"
 	before, err := os.ReadDir(files)
@@ -37,8 +37,8 @@ func TestOpenCloses(t *testing.T) {
 	}
 }
 
-// TestNumbersWithin: a number in a checkpoint must be below the number of things of its kind. The shortest possible
-// encoding does not count as cut off.
+// TestNumbersWithin: a number that is read from a checkpoint must be less than the number of existing elements. The
+// shortest possible encoding is accepted.
 func TestNumbersWithin(t *testing.T) {
 	fits := func(n uint32) bool { return n < 70 }
 	for name, c := range map[string]struct {
@@ -61,7 +61,8 @@ func TestNumbersWithin(t *testing.T) {
 	}
 }
 
-// TestDamagedParts: parts and views are each there once, and are read if they are as short as can be.
+// TestDamagedParts: decoding refuses a part or view that occurs twice, and accepts parts with the shortest possible
+// encoding.
 func TestDamagedParts(t *testing.T) {
 	for name, c := range map[string]struct {
 		images []string
@@ -95,7 +96,7 @@ func TestDamagedParts(t *testing.T) {
 	}
 }
 
-// TestPartsComeBack: parts that are written and read are what they were, in the same order.
+// TestPartsComeBack: parts that are written and read again are the same, in the same order.
 func TestPartsComeBack(t *testing.T) {
 	p := states.NewTable()
 	for i := range 12 {
@@ -127,7 +128,7 @@ func TestPartsComeBack(t *testing.T) {
 	}
 }
 
-// TestDamagedInside: decoding refuses duplicate, empty or incomplete parts and duplicate views, though the digest is
+// TestDamagedInside: decoding refuses duplicate, empty or incomplete parts and duplicate views, even if the digest is
 // right.
 func TestDamagedInside(t *testing.T) {
 	write := func(of func(*states.Encoder)) *states.Decoder {
@@ -192,8 +193,8 @@ func TestDamagedInside(t *testing.T) {
 	}
 }
 
-// TestVerified: Verify covers the whole file and seeks to the first byte after the magic. A file of a few bytes is
-// damaged.
+// TestVerified: Verify checks the whole file and seeks to the first byte after the magic. A file of a few bytes counts
+// as damaged.
 func TestVerified(t *testing.T) {
 	const magic = "magic"
 	for n := range 8 {
@@ -209,7 +210,7 @@ func TestVerified(t *testing.T) {
 	}
 }
 
-// broken is a file whose writes fail after some bytes.
+// broken is a writer that accepts some bytes (left) and then fails.
 type broken struct{ left int }
 
 func (w *broken) Write(b []byte) (int, error) {
@@ -219,7 +220,8 @@ func (w *broken) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestFailingWrites: if any write of a checkpoint fails, or a value cannot be written as JSON, Close reports it.
+// TestFailingWrites: if any write of a checkpoint fails, or if a value cannot be written as JSON, Close returns the
+// error.
 func TestFailingWrites(t *testing.T) {
 	for left := range 2*sha256.Size + 100 {
 		e := states.NewEncoder(&broken{left})
@@ -239,7 +241,7 @@ func TestFailingWrites(t *testing.T) {
 	}
 }
 
-// TestViewsAreKept: views keep their numbers in a file.
+// TestViewsAreKept: views that are written to a file and read again keep their numbers.
 func TestViewsAreKept(t *testing.T) {
 	v, read := states.NewViews(), states.NewViews()
 	seen := []string{"", "holds 1", "holds 2", "administers"}

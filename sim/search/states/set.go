@@ -2,13 +2,13 @@ package states
 
 import "math/bits"
 
-// Set is a set of small numbers.
+// Set is a set of small numbers, stored as one bit per number.
 type Set []uint64
 
 // Has reports whether a number is in the set.
 func (s Set) Has(n uint32) bool { return int(n/64) < len(s) && s[n/64]>>(n%64)&1 != 0 }
 
-// Add adds a number. It returns the number of words by which the set has grown.
+// Add adds a number. It returns by how many 64-bit words the set has grown.
 func (s *Set) Add(n uint32) int {
 	more := max(0, int(n/64)+1-len(*s))
 	*s = append(*s, make([]uint64, more)...)
@@ -41,7 +41,7 @@ func (s Set) Exceeds(o Set) bool {
 	return false
 }
 
-// Count is the number of elements of the set.
+// Count returns the number of elements of the set.
 func (s Set) Count() (n int) {
 	for _, word := range s {
 		n += bits.OnesCount64(word)
@@ -72,7 +72,7 @@ func (s Set) Without(o Set) Set {
 	return out
 }
 
-// And returns the intersection of both sets.
+// And returns the intersection of s and o.
 func (s Set) And(o Set) Set {
 	out := make(Set, min(len(s), len(o)))
 	for i := range out {
@@ -81,7 +81,7 @@ func (s Set) And(o Set) Set {
 	return out
 }
 
-// Rank is the number of elements of the set that are less than n.
+// Rank returns the number of elements of the set that are less than n.
 func (s Set) Rank(n uint32) (rank int) {
 	for i := range n / 64 {
 		rank += bits.OnesCount64(s[i])
@@ -89,7 +89,7 @@ func (s Set) Rank(n uint32) (rank int) {
 	return rank + bits.OnesCount64(s[n/64]&(1<<(n%64)-1))
 }
 
-// Save writes the numbers in the set.
+// Save writes the numbers in the set to e.
 func (s Set) Save(e *Encoder) {
 	e.U32(uint32(len(s)))
 	for _, word := range s {
@@ -97,7 +97,7 @@ func (s Set) Save(e *Encoder) {
 	}
 }
 
-// ReadSet reads a set of numbers less than n.
+// ReadSet reads a set that Save wrote. Its numbers must be less than n.
 func ReadSet(d *Decoder, n uint32) (s Set) {
 	for k := d.Fits(uint64(d.U32()), 8); k > 0; k-- {
 		s = append(s, d.U64())

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/internal/searchtest"
 )
 
-// TestBitset: sets of numbers do what maps do.
+// TestBitset compares sets with maps: on random contents, the same operations have the same results.
 func TestBitset(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))

@@ -8,22 +8,23 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// Part describes a part of a state, with the facts that searches need at every step.
+// Part describes one part of a state, which is shared or belongs to a client. It has the facts that searches need at
+// every step.
 type Part struct {
-	Hash        uint64               // the hash of the part; a state's fingerprint is made from its parts' hashes
-	View        uint64               // identifies what other clients can see of a client's part
-	Foot        [2]backend.Footprint // a client's part: its footprint while faults may happen, and when no fault is left
-	Calm        bool                 // a shared part: no fault is left
-	Undisturbed bool                 // a shared part: no fault is left, except crashes of clients
-	Unwitnessed bool                 // a shared part: the execution has no witness of linearizability
-	Slots       uint8                // a shared part: the number of slots
-	Busy        bool                 // a client's part: an operation is under way
-	Dead        bool                 // a client's part: the client has crashed
-	Holds       bool                 // a client's part: the client is a context's holder, see package anynumber
-	Role        uint32               // a holder's part: the holder's role in contexts
+	Hash        uint64               // hash of the part's encoding; a state's fingerprint is computed from these
+	View        uint64               // of a client's part: identifies what other clients can see of it
+	Foot        [2]backend.Footprint // of a client's part: its footprint while faults may happen, and later
+	Calm        bool                 // of a shared part: no fault is left
+	Undisturbed bool                 // of a shared part: no fault is left, except crashes of clients
+	Unwitnessed bool                 // of a shared part: the monitor has no linearization of the execution
+	Slots       uint8                // of a shared part: the number of slots
+	Busy        bool                 // of a client's part: an operation is under way
+	Dead        bool                 // of a client's part: the client has crashed
+	Holds       bool                 // of a client's part: the client is a holder, see package anynumber
+	Role        uint32               // of a holder's part: the number of its role, see package anynumber
 }
 
-// Table stores the parts of states and numbers them. It is safe for concurrent use.
+// Table stores the parts of states, and gives each a number. It is safe for concurrent use.
 type Table struct {
 	shards [64]shard
 	n      atomic.Uint32
@@ -32,21 +33,22 @@ type Table struct {
 	bytes  atomic.Int64
 }
 
-// shard is a hash table from images to the numbers of their parts, with open addressing and linear probing. It is at most
-// half full.
+// shard is a hash table from the encodings of parts (images) to their numbers, with open addressing and linear probing.
+// It is at most half full.
 type shard struct {
 	mu    sync.Mutex
 	slots []slot
 	n     int
 }
 
-// slot is an entry of a shard: the image's hash, and the part's number plus 1 (id). An id of 0 marks a free slot.
+// slot is an entry of a shard: the hash of a part's encoding, and the part's number plus 1 (id). An id of 0 marks a
+// free slot.
 type slot struct {
 	hash uint64
 	id   uint32
 }
 
-// Parts are stored in chunks. A chunk never moves, so pointers to its parts stay valid.
+// These are the sizes of chunks, in which parts are stored. A chunk never moves, so pointers to its parts stay valid.
 const (
 	chunkBits = 12
 	chunkSize = 1 << chunkBits
@@ -66,7 +68,7 @@ func NewTable() *Table {
 	return p
 }
 
-// find returns the slot of the part with this image, or the free slot for it. h is the image's hash.
+// find returns the slot of the part with the encoding image, or the free slot for it. h is the hash of image.
 func (p *Table) find(s *shard, h uint64, image []byte) *slot {
 	for at := h; ; at++ {
 		o := &s.slots[at&uint64(len(s.slots)-1)]
@@ -114,7 +116,7 @@ func (p *Table) Number(image []byte, describe func() Part) uint32 {
 	return id
 }
 
-// Find returns the number of the part with this image, if the table has it.
+// Find returns the number of the part with the encoding image, and whether the table has this part.
 func (p *Table) Find(image []byte) (id uint32, ok bool) {
 	h := Hash(image)
 	s := &p.shards[h>>58]
@@ -124,10 +126,10 @@ func (p *Table) Find(image []byte) (id uint32, ok bool) {
 	return o.id - 1, o.id != 0
 }
 
-// partOverhead estimates the memory of a part without its image: its description and its slot.
+// partOverhead estimates the bytes that a part takes besides its encoding: its description and its slot.
 const partOverhead = 112
 
-// chunk returns the chunk of a part, and creates it if necessary.
+// chunk returns the chunk in which the part with number id is stored, and creates it if necessary.
 func (p *Table) chunk(id uint32) *chunk {
 	at := &p.chunks[id>>chunkBits]
 	if c := at.Load(); c != nil {
@@ -141,22 +143,22 @@ func (p *Table) chunk(id uint32) *chunk {
 	return at.Load()
 }
 
-// At returns the description of a part.
+// At returns the description of the part with number id.
 func (p *Table) At(id uint32) *Part { return &p.chunks[id>>chunkBits].Load().parts[id%chunkSize] }
 
-// Image returns the encoding of a part.
+// Image returns the encoding of the part with number id.
 func (p *Table) Image(id uint32) string { return p.chunks[id>>chunkBits].Load().image[id%chunkSize] }
 
-// Bytes returns the encoding of a part as bytes, without a copy. The caller must not change them.
+// Bytes returns the encoding of the part with number id, without a copy. The caller must not change it.
 func (p *Table) Bytes(id uint32) []byte {
 	image := p.Image(id)
 	return unsafe.Slice(unsafe.StringData(image), len(image))
 }
 
-// Len is the number of parts.
+// Len returns the number of parts in the table.
 func (p *Table) Len() uint32 { return p.n.Load() }
 
-// Size estimates the memory of the parts, in bytes.
+// Size estimates the bytes that the table takes.
 func (p *Table) Size() int64 { return p.bytes.Load() }
 
 // Full reports whether the table has almost no room for more parts.

@@ -2,7 +2,7 @@ package states
 
 import "testing"
 
-// TestFull: a table is full a little before its numbers are used up.
+// TestFull: Full returns true a little before the numbers for parts run out.
 func TestFull(t *testing.T) {
 	p := NewTable()
 	for n, want := range map[uint32]bool{0: false, (1<<14 - 16) * chunkSize: false, (1<<14-16)*chunkSize + 1: true} {

@@ -2,13 +2,13 @@ package states
 
 import "sync"
 
-// Views numbers the views of clients, for searches that do not rely on hashes.
+// Views numbers views, a view being what other clients see of a client. It is for searches that do not rely on hashes.
 type Views struct {
 	mu  sync.Mutex
 	ids map[string]uint64
 }
 
-// NewViews returns Views without a view.
+// NewViews returns an empty table of views.
 func NewViews() *Views { return &Views{ids: make(map[string]uint64)} }
 
 // Number returns the number of a view. A new view gets the next number.
@@ -23,7 +23,7 @@ func (v *Views) Number(view []byte) uint64 {
 	return id
 }
 
-// Len is the number of views.
+// Len returns the number of views.
 func (v *Views) Len() int { return len(v.ids) }
 
 // Save writes the views in the order of their numbers.

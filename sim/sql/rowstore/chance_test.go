@@ -7,7 +7,8 @@ import (
 	"github.com/lockproof/lockproof/sim/sql/rowstore"
 )
 
-// begun is a store with two rows, on which two sessions have begun and each changed one; the second waits for the first's.
+// begun returns a store with two rows and two sessions. Each session has changed one row in a transaction, and the
+// second waits for the first one's row.
 func begun(d sql.Dialect) *rowstore.Store {
 	var s rowstore.Store
 	s.Reset(d)
@@ -27,8 +28,8 @@ func grant(num uint8) *sql.Command {
 	return &sql.Command{Verb: sql.Update, Table: sql.Slots, Lock: 1, Num: num, Rows: sql.One, Set: sql.Grant, Token: 1, Lease: 10}
 }
 
-// Whichever transaction a deadlock aborts, the others continue, and the last one has changed its row. A choice in a
-// store does not change the store that it was cloned from.
+// TestVictimsByChance: whichever transaction a deadlock aborts, the other ones continue, and the last one has changed
+// its row. A choice in one store does not affect the store that it was cloned from.
 func TestVictimsByChance(t *testing.T) {
 	for _, d := range []sql.Dialect{sql.MariaDB, sql.Postgres} {
 		for choice := range 2 {
@@ -53,7 +54,7 @@ func TestVictimsByChance(t *testing.T) {
 	}
 }
 
-// In a transaction that PostgreSQL has aborted, the answer to what is sent next is that.
+// TestAnswerInFailed: every command in a transaction that PostgreSQL has aborted gets the error that says so.
 func TestAnswerInFailed(t *testing.T) {
 	var s rowstore.Store
 	s.Reset(sql.Postgres)
@@ -71,8 +72,9 @@ func TestAnswerInFailed(t *testing.T) {
 	}
 }
 
-// On InnoDB, a session that waited for a row which a rollback removes may continue before the rollback's locks are
-// released (FACTS M23). It then waits for the next row and keeps its lock, and the session behind it waits for that.
+// TestRollbackBitByBit: on InnoDB, a session may continue after its wait for a row that a rollback removes, before the
+// rollback releases its locks (FACTS M23). The session then waits for the next row, and keeps its lock on the gap. The
+// session behind it waits for this lock.
 func TestRollbackBitByBit(t *testing.T) {
 	below := sql.Command{Verb: sql.Delete, Table: sql.Slots, Lock: 1, Num: 1, Rows: sql.Below}
 	was := begun(sql.MariaDB)
@@ -86,7 +88,7 @@ func TestRollbackBitByBit(t *testing.T) {
 		was.Apply(on+2, &sql.Command{Verb: sql.Begin})
 		was.Apply(on+2, &below)
 	}
-	for choice, waits := range []bool{false, true} { // for the other, which is the first to go on here
+	for choice, waits := range []bool{false, true} { // by choice: whether session 2 waits
 		s := was.Clone()
 		s.Choose = func(among int) int { return min(choice, among-1) }
 		s.Apply(1, &sql.Command{Verb: sql.Rollback})

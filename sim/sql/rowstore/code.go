@@ -58,16 +58,16 @@ func (s *Store) codeVersion(c *codec.Coder, v *version) {
 	}
 }
 
-// longest is the age, in milliseconds, beyond which moments are written as equally old. It keeps the number of states finite
-// in executions that never end.
+// longest is an age in milliseconds. Times that are longer ago are encoded as equal, so that executions without end
+// have finitely many states.
 const longest = 1 << 12
 
-// codeTime writes or reads a time that a statement may use, such as when it began. The time is relative to the server's
-// clock.
+// codeTime writes or reads a time that a statement may use, such as the time at which it began, relative to the
+// server's clock.
 func (s *Store) codeTime(c *codec.Coder, at *int64) { s.codeFrom(c, at, s.Now-longest) }
 
-// codeUntil writes or reads the end of a lease, relative to the server's clock. Leases that ended before every time that a
-// statement may still use are written as equal.
+// codeUntil writes or reads the end of a lease, relative to the server's clock. Leases that ended before every time
+// that a statement may still use are encoded as equal.
 func (s *Store) codeUntil(c *codec.Coder, at *int64) {
 	first := int64(0)
 	if !c.Reading() {
@@ -76,7 +76,7 @@ func (s *Store) codeUntil(c *codec.Coder, at *int64) {
 	s.codeFrom(c, at, first)
 }
 
-// codeFrom writes or reads a moment. A moment before first is written as first.
+// codeFrom writes or reads a time, relative to the server's clock. Times before first are encoded as first.
 func (s *Store) codeFrom(c *codec.Coder, at *int64, first int64) {
 	n := max(*at, first) - s.Now
 	codec.Number(c, &n)
@@ -85,7 +85,7 @@ func (s *Store) codeFrom(c *codec.Coder, at *int64, first int64) {
 	}
 }
 
-// oldest is the earliest time that a statement may still use to decide whether a lease has ended.
+// oldest returns the earliest time at which a statement may still check whether a lease has ended.
 func (s *Store) oldest() int64 {
 	at := s.Now
 	for i := range s.sessions {
@@ -185,7 +185,7 @@ func codeCommand(c *codec.Coder, s *Store, m *sql.Command) {
 	}
 }
 
-// codeChanges writes or reads the rows that a session has changed and not committed.
+// codeChanges writes or reads the rows that a session has changed without committing.
 func (s *Store) codeChanges(c *codec.Coder, on uint8) {
 	n := 0
 	for i := range s.rows {

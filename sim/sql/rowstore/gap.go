@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// kind is the kind of an InnoDB lock: whether it locks a row, the gap before the row, or both. PostgreSQL's locks on rows
-// are onlyRow; insertion marks an insert that waits.
+// kind is what an InnoDB lock protects: a row, the gap before the row, or both. PostgreSQL's locks on rows are onlyRow.
+// insertion marks the request of an insert that waits.
 type kind uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	insertion             // InnoDB's insert intention: waits for locks on a gap, and makes no other lock wait
 )
 
-// bars reports whether lock had makes the requested lock wanted wait (InnoDB's lock_rec_has_to_wait).
+// bars reports whether the lock had makes the request wanted wait (InnoDB's lock_rec_has_to_wait).
 func bars(had, wanted *claim) bool {
 	switch {
 	case had.key != wanted.key || had.session == wanted.session || had.shared && wanted.shared:
@@ -32,14 +32,16 @@ func bars(had, wanted *claim) bool {
 	return wanted.kind != insertion || had.kind != onlyRow
 }
 
-// covers reports whether lock had makes the requested lock wanted of the same session unnecessary (lock_rec_has_expl).
+// covers reports whether the lock had makes the request wanted, of the same session, unnecessary (InnoDB's
+// lock_rec_has_expl).
 func covers(had, wanted *claim) bool {
 	return had.key == wanted.key && had.session == wanted.session && !had.waits && had.kind != insertion &&
 		wanted.kind != insertion && (!had.shared || wanted.shared) &&
 		(had.kind == nextKey || had.kind == wanted.kind || wanted.num == 255)
 }
 
-// lock requests a lock on a row or gap. The code is OK or Blocked. fresh: the session had no lock that covers this one.
+// lock requests a lock on a row or gap. It returns OK or Blocked. fresh says that the session had no lock that covers
+// this one.
 func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 	s.explicit(want.key, want.session)
 	if s.implied(&want) {
@@ -56,7 +58,7 @@ func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 		l := &s.locks[i]
 		if l.waits && s.dialect == sql.Postgres {
 			if l.key == want.key {
-				before = min(before, i) // while the row is free, a new request goes before the waiting ones
+				before = min(before, i) // a new request goes before the waiting ones while the row is free
 			}
 			continue
 		}
@@ -80,8 +82,8 @@ func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 	return sql.OK, true
 }
 
-// narrow changes a request for a row and the gap before it to a request for the gap alone, if the session already has the
-// row. InnoDB does so, and puts the lock behind waiting ones (FACTS M22).
+// narrow changes a request for a row and the gap before it to a request for the gap alone, if the session already has
+// the row. InnoDB does so, and puts the lock behind waiting ones (FACTS M22).
 func (s *Store) narrow(want *claim) {
 	row := claim{key: want.key, session: want.session, kind: onlyRow, shared: want.shared}
 	if s.dialect == sql.MariaDB && want.kind == nextKey && want.num != 255 &&
@@ -90,8 +92,9 @@ func (s *Store) narrow(want *claim) {
 	}
 }
 
-// overtakes reports whether InnoDB grants lock want before other, a waiting lock of another session. It does if other waits
-// for a lock that the requesting session already has on the row: otherwise the two sessions would wait for each other.
+// overtakes reports whether InnoDB grants lock want before other, a waiting lock of another session. It does if other
+// waits for a lock that the requesting session already has on the row: otherwise the two sessions would wait for each
+// other.
 func (s *Store) overtakes(want, other *claim) bool {
 	if s.dialect != sql.MariaDB || !other.waits || want.kind == gap || want.kind == insertion || want.num == 255 {
 		return false
@@ -111,8 +114,8 @@ func (s *Store) put(l claim) {
 	s.locks = slices.Insert(s.locks, i, l)
 }
 
-// explicit creates the lock on row k of the session that has an uncommitted change of the row. InnoDB creates this lock only
-// when another session (other) requests the row.
+// explicit creates the lock that a session implicitly has on row k, which it has changed without committing. InnoDB
+// creates such a lock only when another session (other) requests the row.
 func (s *Store) explicit(k key, other uint8) {
 	r := s.row(k)
 	if s.dialect != sql.MariaDB || r == nil || r.writer == 0 || r.writer == other {
@@ -122,7 +125,7 @@ func (s *Store) explicit(k key, other uint8) {
 	if !slices.ContainsFunc(s.locks, func(h claim) bool { return covers(&h, &l) }) {
 		i, _ := slices.BinarySearchFunc(s.locks, k, func(l claim, k key) int { return l.compare(k) })
 		s.weigh(&l)
-		s.locks = slices.Insert(s.locks, i, l) // before all others on the row: it counts as taken at the insert
+		s.locks = slices.Insert(s.locks, i, l) // first, since the session has had it since its insert
 	}
 }
 
@@ -132,7 +135,7 @@ func (s *Store) implied(want *claim) bool {
 	return s.dialect == sql.MariaDB && want.kind == onlyRow && r != nil && r.writer == want.session
 }
 
-// release releases a session's newest lock on row k. The row did not match the session's command.
+// release releases a session's newest lock on row k, since the row did not match the session's command.
 func (s *Store) release(on uint8, k key) {
 	for i := len(s.locks) - 1; i >= 0; i-- {
 		if s.locks[i].key == k && s.locks[i].session == on && !s.locks[i].waits {
@@ -143,7 +146,7 @@ func (s *Store) release(on uint8, k key) {
 	s.grant()
 }
 
-// grant grants each waiting lock that no earlier lock makes wait any more, and wakes its session.
+// grant grants each waiting lock that no earlier lock blocks any more, and continues its session.
 func (s *Store) grant() {
 	for i := range s.locks {
 		if s.locks[i].waits && s.barring(i) == 0 {
@@ -158,7 +161,7 @@ func (s *Store) grant() {
 	}
 }
 
-// jump may move a later waiting lock on the same row before the i-th, whose wait is over. On PostgreSQL, this order is left
+// jump may move a waiting lock on the same row before the i-th lock, whose wait is over. PostgreSQL leaves this order
 // to chance: any session that waits for a changed row may be the first to lock the new version.
 func (s *Store) jump(i int) {
 	if s.dialect != sql.Postgres {
@@ -176,8 +179,8 @@ func (s *Store) jump(i int) {
 	s.locks[i] = first
 }
 
-// yield makes the given woken sessions wait for their rows again while another session continues: on PostgreSQL, the end of
-// a wait does not grant the row.
+// yield makes the given sessions, whose waits are over, wait for their rows again while another session continues. On
+// PostgreSQL, the end of a wait does not grant the row.
 func (s *Store) yield(all []uint8) {
 	for i := range s.locks {
 		l := &s.locks[i]
@@ -189,8 +192,8 @@ func (s *Store) yield(all []uint8) {
 	}
 }
 
-// barring is the session that the i-th lock waits for: the session of the first earlier lock that makes it wait, or 0. On
-// PostgreSQL, an insert waits for the transaction that has changed the row, and for no other session.
+// barring returns the session that the i-th lock waits for: the owner of the first earlier lock that blocks it; 0 if
+// there is none. On PostgreSQL, an insert waits only for the transaction that has changed the row.
 func (s *Store) barring(i int) uint8 {
 	l := &s.locks[i]
 	if s.dialect == sql.Postgres && l.kind == insertion {
@@ -207,14 +210,14 @@ func (s *Store) barring(i int) uint8 {
 	return 0
 }
 
-// wake ends a session's wait. The session's statement continues in settle, after the current command.
+// wake ends a session's wait. Its statement continues in settle, after the current command.
 func (s *Store) wake(on uint8) {
 	s.sessions[on-1].stmt.waits = false
 	s.ready = append(s.ready, on)
 }
 
-// inherit copies locks on key from to key to, as gap locks. An inserted row inherits locks of the row behind it. The row
-// behind a removed row inherits locks of the removed row.
+// inherit copies the locks on one key (from) to another key (to), as locks on the gap before it. An inserted row
+// inherits locks of the next row. The row after a removed row inherits the removed row's locks.
 func (s *Store) inherit(from, to key, inserted bool) {
 	for _, l := range slices.Clone(s.locks) {
 		if l.key != from || l.kind == insertion {
@@ -267,19 +270,19 @@ func (s *Store) purge() {
 	}
 }
 
-// wait makes a session's statement wait for the lock that it has requested. If this closes a cycle of waits, a victim's
-// transaction ends. The code is Blocked if the session waits, Deadlock if it is the victim, and OK if the victim's locks
-// were all that it waited for.
+// wait makes a session's statement wait for the lock that it has requested. If this closes a cycle of waiting sessions,
+// the transaction of a victim ends. The result is Blocked if the session waits, Deadlock if it is the victim, and OK if
+// it waited only for the victim.
 func (s *Store) wait(on uint8) sql.Code {
 	s.sessions[on-1].stmt.waits = true
 	for {
 		cycle := s.cycle(on)
 		if cycle == nil {
 			if s.sessions[on-1].stmt.waits || len(s.ready) > 1 && s.choose(2) > 0 {
-				return sql.Blocked // the session waits, or others that woke with it continue first
+				return sql.Blocked // the session waits, or other sessions continue before it
 			}
 			s.ready = slices.DeleteFunc(s.ready, func(r uint8) bool { return r == on })
-			return sql.OK // the victim's locks were all that it waited for
+			return sql.OK // it waited only for the victim
 		}
 		victim := s.victim(cycle)
 		if victim == on {
@@ -289,7 +292,7 @@ func (s *Store) wait(on uint8) sql.Code {
 	}
 }
 
-// sacrifice ends the transaction of a deadlock's victim. The victim's statement waits, and its reply becomes the error.
+// sacrifice ends the transaction of a deadlock's victim. The statement that waited gets the error as its reply.
 func (s *Store) sacrifice(on uint8) {
 	t := &s.sessions[on-1]
 	t.reply = sql.Reply{Code: sql.Deadlock}
@@ -299,15 +302,16 @@ func (s *Store) sacrifice(on uint8) {
 	}
 }
 
-// resolve ends deadlocks among waiting sessions. They arise when a release changes which session each of them waits for.
+// resolve ends deadlocks among waiting sessions. Such deadlocks can arise when the release of a lock changes whom each
+// session waits for.
 func (s *Store) resolve() {
 	for cycle := s.deadlocked(); cycle != nil; cycle = s.deadlocked() {
 		s.sacrifice(s.victim(cycle))
 	}
 }
 
-// deadlocked is a cycle of waiting sessions, or nil. If there are several, the order of the locks selects one, and not the
-// numbers of the sessions.
+// deadlocked returns a cycle of waiting sessions, or nil. Of several cycles, it chooses by the order of the locks, not
+// by the numbers of the sessions.
 func (s *Store) deadlocked() []uint8 {
 	for i := range s.locks {
 		if l := &s.locks[i]; l.waits && s.sessions[l.session-1].stmt.waits {
@@ -319,7 +323,7 @@ func (s *Store) deadlocked() []uint8 {
 	return nil
 }
 
-// blocker is the session that session on waits for: the first whose lock makes it wait; 0 if it does not wait. On
+// blocker returns the session that session on waits for: the first whose lock blocks it; 0 if it does not wait. On
 // PostgreSQL, only the first session in a row's queue waits for the row's holder; the others wait for the first.
 func (s *Store) blocker(on uint8) uint8 {
 	i := slices.IndexFunc(s.locks, func(l claim) bool { return l.session == on && l.waits })

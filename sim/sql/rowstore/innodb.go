@@ -2,7 +2,7 @@ package rowstore
 
 import "github.com/lockproof/lockproof/model/sql"
 
-// innodb continues a session's statement as MariaDB does.
+// innodb continues a session's statement as MariaDB's InnoDB does.
 func (s *Store) innodb(on uint8) sql.Code {
 	t := &s.sessions[on-1]
 	c := &t.stmt.command
@@ -16,8 +16,8 @@ func (s *Store) innodb(on uint8) sql.Code {
 	return s.innodbScan(on, c)
 }
 
-// innodbRead reads the rows of a snapshot (a consistent read): at READ COMMITTED the rows committed now, otherwise those
-// committed at the transaction's first such read.
+// innodbRead reads rows without locking them (a consistent read). At READ COMMITTED these are the rows committed now;
+// otherwise those committed at the transaction's first such read.
 func (s *Store) innodbRead(on uint8, c *sql.Command) {
 	s.snapshot(on)
 	for at := (key{c.Table, c.Lock, 0}); ; {
@@ -35,8 +35,8 @@ func (s *Store) innodbRead(on uint8, c *sql.Command) {
 	}
 }
 
-// innodbScan is a locking read, an update or a delete: it locks each row that it scans, in the order of the primary
-// key.
+// innodbScan executes a locking read, an update or a delete. It locks each row that it scans, in the order of the
+// primary key.
 func (s *Store) innodbScan(on uint8, c *sql.Command) sql.Code {
 	t := &s.sessions[on-1]
 	if !t.stmt.resumed {
@@ -46,7 +46,7 @@ func (s *Store) innodbScan(on uint8, c *sql.Command) sql.Code {
 			t.stmt.at = s.from(key{c.Table, c.Lock, c.Num})
 		}
 	} else {
-		// The row may have been removed while the statement waited.
+		// The statement's row may have been removed while it waited.
 		at := s.from(t.stmt.at)
 		t.stmt.at, t.stmt.waited = at, t.stmt.waited && at == t.stmt.at
 	}
@@ -64,7 +64,8 @@ func (s *Store) innodbScan(on uint8, c *sql.Command) sql.Code {
 	}
 }
 
-// innodbEnd locks the gap at the end of a scan, where other sessions could insert rows. At READ COMMITTED it locks nothing.
+// innodbEnd locks the gap at the end of a scan, where other sessions could otherwise insert rows. At READ COMMITTED it
+// locks nothing.
 func (s *Store) innodbEnd(on uint8, c *sql.Command, k key) sql.Code {
 	if s.sessions[on-1].level == sql.ReadCommitted {
 		return sql.OK
@@ -73,16 +74,17 @@ func (s *Store) innodbEnd(on uint8, c *sql.Command, k key) sql.Code {
 	return code
 }
 
-// shares reports whether a command takes shared locks: plain reads at SERIALIZABLE do.
+// shares reports whether a command takes shared locks, as plain reads at SERIALIZABLE do.
 func (s *Store) shares(c *sql.Command) bool {
 	return c.Verb == sql.Count || c.Verb == sql.Select && c.Read == sql.Plain
 }
 
-// skipped is the code for a locked row that SKIP LOCKED passes over.
+// skipped is the result for a locked row that SKIP LOCKED skips.
 const skipped = sql.Codes
 
-// innodbLock requests a lock. If the lock is not free, the command says whether to wait, skip the row or fail. It reports
-// whether to release the lock if the row does not match; a lock that was waited for is kept.
+// innodbLock requests a lock. If another session has the row, the command says whether to wait, skip the row or fail.
+// The second result says whether to release the lock if the row does not match. A lock that the session had to wait for
+// is kept.
 func (s *Store) innodbLock(c *sql.Command, want claim) (sql.Code, bool) {
 	code, fresh := s.lock(want)
 	if code == sql.OK {
@@ -99,8 +101,8 @@ func (s *Store) innodbLock(c *sql.Command, want claim) (sql.Code, bool) {
 	return s.wait(want.session), false
 }
 
-// innodbRow handles the row with key k in a scan: it locks the row, and reads or changes it if it matches. more reports
-// whether the scan continues. A range ends at the first row outside it that is not deleted; that row is locked as well.
+// innodbRow handles the row with key k in a scan. It locks the row, and reads or changes it if it matches. more says
+// that the scan continues. The scan of a range ends at the first existing row outside the range, which is locked, too.
 func (s *Store) innodbRow(on uint8, c *sql.Command, k key) (code sql.Code, more bool) {
 	t := &s.sessions[on-1]
 	weak := t.level == sql.ReadCommitted
@@ -126,7 +128,7 @@ func (s *Store) innodbRow(on uint8, c *sql.Command, k key) (code sql.Code, more 
 	t.stmt.waited = false
 	r := s.row(k)
 	if r == nil {
-		return sql.OK, true // the row was removed with a deadlock's victim
+		return sql.OK, true // the row was removed when a deadlock's victim was rolled back
 	}
 	if now := s.now(on, c); r.now.live && !outside && holds(c, k.num, r.now, now) {
 		if t.tell(k.num); c.Writes() {
@@ -136,15 +138,16 @@ func (s *Store) innodbRow(on uint8, c *sql.Command, k key) (code sql.Code, more 
 		}
 		return sql.OK, !c.First && c.Rows != sql.One
 	}
-	// A SELECT by the whole key reads its row before it checks the condition, and keeps the lock.
+	// A SELECT by the whole key reads the row before it checks the condition, and keeps the lock if the row does not
+	// match.
 	if weak && fresh && (c.Verb != sql.Select || c.Rows != sql.One || !r.now.live) {
 		s.release(on, k)
 	}
 	return sql.OK, c.Rows != sql.One && (!outside || !r.now.live)
 }
 
-// semiConsistent reports whether an update at READ COMMITTED skips a row that is locked, because the row's committed version
-// does not match the condition.
+// semiConsistent reports whether an update at READ COMMITTED skips a locked row, since the row's committed version does
+// not match the condition.
 func (s *Store) semiConsistent(on uint8, c *sql.Command, want claim) bool {
 	s.explicit(want.key, on)
 	locked := false
@@ -158,7 +161,8 @@ func (s *Store) semiConsistent(on uint8, c *sql.Command, want claim) bool {
 	return locked && (!r.committed.live || r.lock != c.Lock || !holds(c, r.num, r.committed, s.now(on, c)))
 }
 
-// innodbInsert inserts a row. If a row with the same key exists, the insert takes a shared lock on it, and keeps the lock.
+// innodbInsert inserts a row. If a row with the same key exists, the insert takes a shared lock on it, and keeps the
+// lock.
 func (s *Store) innodbInsert(on uint8, c *sql.Command) sql.Code {
 	t, k := &s.sessions[on-1], key{c.Table, c.Lock, c.Num}
 	if c.OutOfRange() {
@@ -166,14 +170,14 @@ func (s *Store) innodbInsert(on uint8, c *sql.Command) sql.Code {
 	}
 	if !t.stmt.resumed {
 		s.intend(on, c.Table, false)
-		t.stmt.read, t.stmt.resumed = s.now(on, c), true // VALUES are computed first
+		t.stmt.read, t.stmt.resumed = s.now(on, c), true // the values in VALUES are computed first
 	}
 	if r := s.row(k); r != nil {
 		if code, _ := s.innodbLock(c, claim{key: k, session: on, kind: onlyRow, shared: true}); code != sql.OK {
 			return code
 		}
 		if r = s.row(k); r == nil {
-			return s.innodbInsert(on, c) // the row was removed with the transaction that the insert waited for
+			return s.innodbInsert(on, c) // the row was removed when the other transaction was rolled back
 		}
 		if r.now.live {
 			if c.Ignore {
@@ -206,8 +210,7 @@ func (s *Store) innodbInsert(on uint8, c *sql.Command) sql.Code {
 	return sql.OK
 }
 
-// unput removes an insert's earlier insertion lock, which was granted before another lock on the gap made the insert wait
-// again.
+// unput removes the insertion lock that an insert got before another lock on the gap made it wait again.
 func (s *Store) unput(on uint8) {
 	for i := range s.locks {
 		if s.locks[i].session == on && s.locks[i].kind == insertion {

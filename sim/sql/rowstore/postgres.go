@@ -22,8 +22,8 @@ func (s *Store) postgres(on uint8) sql.Code {
 	return s.postgresScan(on, c)
 }
 
-// snapshot takes the snapshot of a statement: the rows that are committed when it begins or, above READ COMMITTED,
-// when the transaction's first statement began.
+// snapshot takes the snapshot of a session's statement: the rows that were committed when the statement began. Above
+// READ COMMITTED, it is those committed when the transaction's first statement began.
 func (s *Store) snapshot(on uint8) {
 	t := &s.sessions[on-1]
 	if t.level == sql.ReadCommitted {
@@ -43,15 +43,15 @@ func (t *session) visible() []seen {
 	return t.snapshot
 }
 
-// candidate is a row as a scan finds it: in the snapshot, or (own) as changed by the transaction itself.
+// candidate is a row that a scan has found: as in the snapshot or, if own is set, as changed by the transaction itself.
 type candidate struct {
 	seen
 	own bool
 }
 
-// next is the next row of a scan: the first whose key is not less than from. On PostgreSQL, two rows can have the same key:
-// one that another session has deleted since the snapshot, and one that the transaction itself has inserted. past says that
-// the first of these two has been scanned.
+// next returns the next row of a scan: the first whose key is not less than from. On PostgreSQL, two rows can have the
+// same key: one that another session has deleted since the snapshot, and one that the transaction itself has inserted.
+// past says that the first of these has been scanned.
 func (s *Store) next(on uint8, c *sql.Command, from key, past bool) (found candidate, ok bool) {
 	for _, e := range s.sessions[on-1].visible() {
 		if e.table == c.Table && e.lock == c.Lock && e.compare(from) >= 0 && (!ok || e.compare(found.key) < 0) {
@@ -100,21 +100,21 @@ func (s *Store) postgresScan(on uint8, c *sql.Command) sql.Code {
 	}
 }
 
-// pass advances a statement's scan beyond the row e.
+// pass advances a statement's scan beyond row e.
 func (s *Store) pass(t *session, e candidate) {
 	if t.stmt.past = !e.own && e.gone; !t.stmt.past {
 		t.stmt.at = successor(e.key)
 	}
 }
 
-// successor is the least key greater than k.
+// successor returns the least key greater than k.
 func successor(k key) key {
 	k.num++
 	return k
 }
 
-// matches reports whether a row satisfies the command, at the time that was read for the row. A claim changes the row that
-// its subselect found; the subselect's condition is not checked again.
+// matches reports whether a row satisfies the command's condition, at the time that was read for the row. A claim
+// changes the row that its subselect has found, and does not check the subselect's condition again.
 func (s *Store) matches(on uint8, c *sql.Command, num uint8, v version) bool {
 	t := &s.sessions[on-1]
 	if c.Verb == sql.Claim {
@@ -123,7 +123,8 @@ func (s *Store) matches(on uint8, c *sql.Command, num uint8, v version) bool {
 	return v.live && holds(c, num, v, t.stmt.read)
 }
 
-// postgresRow carries out the command on a row that the scan found. It reports whether the command read or changed the row.
+// postgresRow executes the command on a row that the scan has found. It reports whether the command read or changed the
+// row.
 func (s *Store) postgresRow(on uint8, c *sql.Command, e candidate) (sql.Code, bool) {
 	t := &s.sessions[on-1]
 	if c.Verb == sql.Count || c.Verb == sql.Select && c.Read == sql.Plain {
@@ -144,8 +145,8 @@ func (s *Store) postgresRow(on uint8, c *sql.Command, e candidate) (sql.Code, bo
 	return sql.OK, true
 }
 
-// postgresLock locks a row that the scan found, and returns its current version. The version is not live if the row does
-// not match the command any more.
+// postgresLock locks a row that the scan has found, and returns the row's current version. If the row does not match
+// the command any more, the version is not live.
 func (s *Store) postgresLock(on uint8, c *sql.Command, e candidate) (version, sql.Code) {
 	t := &s.sessions[on-1]
 	if e.own {
@@ -155,7 +156,7 @@ func (s *Store) postgresLock(on uint8, c *sql.Command, e candidate) (version, sq
 		return version{}, sql.Conflict // even if another session has locked it since
 	}
 	if e.gone {
-		s.release(on, e.key) // the lock, if the statement waited for the row
+		s.release(on, e.key) // releases the lock that the statement waited for, if any
 		return version{}, sql.OK
 	}
 	if code, _ := s.lock(claim{key: e.key, session: on, kind: onlyRow}); code != sql.OK {
@@ -177,7 +178,7 @@ func (s *Store) postgresLock(on uint8, c *sql.Command, e candidate) (version, sq
 	if !e.changed {
 		return e.version, sql.OK
 	}
-	t.stmt.read = s.now(on, c) // the condition is checked again, on the current version (EvalPlanQual)
+	t.stmt.read = s.now(on, c) // the condition is checked again on the current version (EvalPlanQual)
 	v := s.row(e.key).committed
 	if !s.matches(on, c, e.num, v) {
 		return version{}, sql.OK
@@ -185,8 +186,8 @@ func (s *Store) postgresLock(on uint8, c *sql.Command, e candidate) (version, sq
 	return v, sql.OK
 }
 
-// postgresClaim runs a claim: the subselect finds the first matching row, which the claim then changes. The subselect may
-// also lock the row.
+// postgresClaim executes a claim, which is an update with a subselect. The subselect finds the first matching row, and
+// may lock it. The update then changes this row.
 func (s *Store) postgresClaim(on uint8, c *sql.Command) sql.Code {
 	t := &s.sessions[on-1]
 	inner := *c
@@ -213,7 +214,7 @@ func (s *Store) postgresInsert(on uint8, c *sql.Command) sql.Code {
 		return sql.OutOfRange
 	}
 	if !t.stmt.resumed {
-		t.stmt.read, t.stmt.resumed = s.now(on, c), true // VALUES are computed first
+		t.stmt.read, t.stmt.resumed = s.now(on, c), true // the values in VALUES are computed first
 	}
 	k := key{c.Table, c.Lock, c.Num}
 	if r := s.row(k); r != nil {
@@ -222,7 +223,7 @@ func (s *Store) postgresInsert(on uint8, c *sql.Command) sql.Code {
 			if code := s.wait(on); code != sql.OK {
 				return code
 			}
-			return s.postgresInsert(on, c) // the deadlock had another victim
+			return s.postgresInsert(on, c) // another transaction was the deadlock's victim
 		}
 		if r.now.live {
 			return s.duplicate(on, c, r)

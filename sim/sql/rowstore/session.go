@@ -6,24 +6,24 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// session is a connection.
+// session is a client's connection to the server.
 type session struct {
 	alive  bool
-	left   bool // the client is gone; the server notices when the session's statement ends
+	left   bool // the client has gone; the server detects this when the session's statement ends
 	level  sql.Level
-	open   bool   // in a transaction that a BEGIN began
+	open   bool   // in a transaction that BEGIN has started
 	failed bool   // PostgreSQL has aborted the transaction, and the client has to end it
 	looked bool   // the transaction has taken its snapshot
-	began  int64  // when the transaction began
-	undo   uint16 // changes made by the transaction; with weight, InnoDB's weight of it
+	began  int64  // time at which the transaction began
+	undo   uint16 // number of changes by the transaction, which is part of its weight on InnoDB
 	weight weight
-	// snapshot has the committed rows at the transaction's first statement, above READ COMMITTED.
+	// snapshot has the rows that were committed at the transaction's first statement; only above READ COMMITTED.
 	snapshot []seen
 	stmt     statement
 	reply    sql.Reply // the reply to the last command
 }
 
-// statement is a session's running command.
+// statement is the command that a session executes now.
 type statement struct {
 	running bool
 	waits   bool
@@ -31,13 +31,13 @@ type statement struct {
 	began   int64
 	at      key    // the row that the statement waits for or scans next
 	resumed bool   // the statement has begun its scan, and continues from at
-	read    int64  // the clock as read for the current row, before a wait for that row
+	read    int64  // time read for the current row, before a wait for it
 	seen    []seen // the statement's snapshot, at READ COMMITTED
 	undo    []change
-	found   uint8 // Claim: the num of the row that the subselect found
-	has     bool  // Claim: found is set
+	found   uint8 // for a claim: number of the row that the subselect found
+	has     bool  // for a claim: found is set
 	waited  bool  // the statement has waited for the current row
-	past    bool  // PostgreSQL: of two rows with key at, the snapshot's is scanned and the transaction's own is next
+	past    bool  // PostgreSQL: two rows have key at; the snapshot's is scanned, the transaction's own is next
 }
 
 // change is a row as it was before a statement changed it.
@@ -46,16 +46,16 @@ type change struct {
 	was version
 }
 
-// seen is a row in a snapshot. changed: another session has changed or deleted the row since the snapshot. gone: another
-// session has deleted it.
+// seen is a row in a snapshot. changed says that another session has changed or deleted the row since the snapshot.
+// gone says that another session has deleted it.
 type seen struct {
 	key
 	version
 	changed, gone bool
 }
 
-// Open opens a session whose transactions have the given isolation level, and returns its number. Sessions are numbered from
-// 1. A new session can get the number of one that has ended.
+// Open opens a session whose transactions have the given isolation level, and returns its number, from 1. A new session
+// can get the number of a session that has ended.
 func (s *Store) Open(level sql.Level) uint8 {
 	i := slices.IndexFunc(s.sessions, func(t session) bool { return !t.alive })
 	if i < 0 {
@@ -66,13 +66,13 @@ func (s *Store) Open(level sql.Level) uint8 {
 	return uint8(i + 1)
 }
 
-// Alive reports whether a session is open; InTransaction, whether it is in an explicit transaction; Waits, whether its
-// statement waits.
+// Alive reports whether a session exists. InTransaction reports whether it is in an explicit transaction. Waits reports
+// whether its statement waits.
 func (s *Store) Alive(on uint8) bool         { return int(on) <= len(s.sessions) && s.sessions[on-1].alive }
 func (s *Store) InTransaction(on uint8) bool { return s.sessions[on-1].open }
 func (s *Store) Waits(on uint8) bool         { return s.sessions[on-1].stmt.running }
 
-// Answer is the reply to a session's last command: [sql.Blocked] while the command waits.
+// Answer returns the reply to a session's last command; it is [sql.Blocked] while the command waits.
 func (s *Store) Answer(on uint8) sql.Reply {
 	if s.Waits(on) {
 		return sql.Reply{Code: sql.Blocked}
@@ -80,8 +80,9 @@ func (s *Store) Answer(on uint8) sql.Reply {
 	return s.sessions[on-1].reply
 }
 
-// Leave ends the session of a client that has gone. A server that waits for the client's next command notices at once. If
-// the client's statement waits for a lock, the server notices after the wait, and the statement takes effect (FACTS M8, G9).
+// Leave ends the session of a client that has gone. A server that waits for the client's next command detects this at
+// once. If the client's statement waits for a lock, the server detects it only after the wait, and the statement takes
+// effect (FACTS M8, G9).
 func (s *Store) Leave(on uint8) {
 	if t := &s.sessions[on-1]; t.alive && t.stmt.running {
 		t.left = true
@@ -100,7 +101,7 @@ func (s *Store) Left() (all []uint8) {
 	return all
 }
 
-// End ends a session at once: a waiting statement has no effect, and the transaction is rolled back.
+// End ends a session at once. A waiting statement has no effect, and the transaction is rolled back.
 func (s *Store) End(on uint8) {
 	if s.sessions[on-1].alive {
 		s.end(on)
@@ -113,7 +114,7 @@ func (s *Store) end(on uint8) {
 	s.sessions[on-1] = session{}
 }
 
-// Restart restarts the server, which ends every session (FACTS M16).
+// Restart restarts the server. All sessions end (FACTS M16).
 func (s *Store) Restart() {
 	for i := range s.sessions {
 		if s.sessions[i].alive {
@@ -124,8 +125,8 @@ func (s *Store) Restart() {
 	s.ready, s.closing = s.ready[:0], s.closing[:0]
 }
 
-// TimeOut ends a statement's wait with a lock timeout. MariaDB undoes the statement and keeps the transaction (FACTS M1);
-// PostgreSQL aborts the transaction (FACTS G6).
+// TimeOut ends the wait of a session's statement with a lock timeout. MariaDB undoes the statement and keeps the
+// transaction (FACTS M1). PostgreSQL aborts the transaction (FACTS G6).
 func (s *Store) TimeOut(on uint8) {
 	t := &s.sessions[on-1]
 	if !t.alive || !t.stmt.running {
@@ -143,7 +144,8 @@ func (s *Store) TimeOut(on uint8) {
 	s.settle()
 }
 
-// fail undoes a statement that ends with the error code, or its whole transaction: on PostgreSQL, and after a deadlock.
+// fail ends a statement with an error code. It undoes the statement or, on PostgreSQL and after a deadlock, the whole
+// transaction.
 func (s *Store) fail(on uint8, code sql.Code) {
 	t := &s.sessions[on-1]
 	s.cancel(on)
@@ -165,7 +167,7 @@ func (s *Store) fail(on uint8, code sql.Code) {
 	}
 }
 
-// commit publishes a session's changes.
+// commit makes a session's changes visible to others.
 func (s *Store) commit(on uint8) {
 	for i := range s.rows {
 		if r := &s.rows[i]; r.writer == on {
@@ -196,7 +198,7 @@ func (s *Store) publish(r *row) {
 	r.committed, r.writer, r.reborn, r.deleted = r.now, 0, false, !r.now.live
 }
 
-// rollBack undoes what a session has changed.
+// rollBack undoes the changes of a session's transaction.
 func (s *Store) rollBack(on uint8) {
 	s.cancel(on)
 	for i := len(s.rows) - 1; i >= 0; i-- {
@@ -228,7 +230,7 @@ func (s *Store) close(on uint8) {
 	s.purge()
 }
 
-// cancel removes the lock that a session's statement waits for.
+// cancel removes the lock request that a session's statement waits for.
 func (s *Store) cancel(on uint8) {
 	s.sessions[on-1].stmt.waits = false
 	s.unwait(on)
@@ -246,7 +248,7 @@ func (s *Store) look(buf []seen, t sql.Table) []seen {
 	return buf
 }
 
-// now is the time by a command's clock: when the statement or the transaction began, a given time, or the current time.
+// now returns the time that a command uses: when its statement or transaction began, a given time, or the current time.
 func (s *Store) now(on uint8, c *sql.Command) int64 {
 	t := &s.sessions[on-1]
 	switch c.Clock {
@@ -260,7 +262,7 @@ func (s *Store) now(on uint8, c *sql.Command) int64 {
 	return s.Now
 }
 
-// holds reports whether version v of the row num satisfies a command's condition at time now.
+// holds reports whether version v of row num satisfies a command's condition at time now.
 func holds(c *sql.Command, num uint8, v version, now int64) bool {
 	inside := c.Rows != sql.One || num == c.Num
 	inside = inside && (c.Rows != sql.Below || num < c.Num)
@@ -280,7 +282,7 @@ func holds(c *sql.Command, num uint8, v version, now int64) bool {
 	return inside
 }
 
-// changed is the version that an update or delete makes of version v.
+// changed returns what an update or delete makes of version v of a row.
 func changed(c *sql.Command, v version, now int64) version {
 	switch {
 	case c.Verb == sql.Delete:
@@ -295,7 +297,7 @@ func changed(c *sql.Command, v version, now int64) version {
 	return v
 }
 
-// inserted is the version of the row that an insert at time now makes.
+// inserted returns the row version that an insert makes at time now.
 func inserted(c *sql.Command, now int64) version {
 	v := version{live: true, token: c.Token}
 	if c.Token > 0 {

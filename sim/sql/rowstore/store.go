@@ -6,27 +6,27 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// Store is a server. Call [Store.Reset] before its first use.
+// Store is a simulated database server. Call [Store.Reset] before its first use.
 type Store struct {
-	// Now is the server's clock.
+	// Now is the time of the server's clock, in milliseconds.
 	Now int64
-	// Keep makes a MariaDB store keep deleted rows, as InnoDB does while a session has an old snapshot. Comparisons with a
-	// real server need it, since they cannot know when the server purges.
+	// Keep makes a MariaDB store keep deleted rows, as InnoDB does while a session has an old snapshot. Comparisons
+	// with a real server set it, since they cannot know when the real server purges.
 	Keep bool
-	// Choose makes the choices that a real server leaves to chance: which of several sessions comes next, and when a session
-	// continues after its wait. It returns a number less than among. nil always chooses 0, the first.
+	// Choose makes the choices that a real server leaves to chance: which of several sessions comes next, and when a
+	// session continues after its wait. It returns a number from 0 to among-1. nil always chooses 0, the first.
 	Choose   func(among int) int
 	dialect  sql.Dialect
 	rows     []row   // in the order of their keys
 	locks    []claim // in the order of their keys; those of one row in the order of arrival
 	sessions []session
-	ready    []uint8 // sessions whose wait is over and whose statement has not continued yet, in that order
-	closing  []uint8 // sessions that have undone their changes but still have their locks
+	ready    []uint8 // sessions whose wait is over and whose statement has yet to continue, in this order
+	closing  []uint8 // sessions that have undone their changes and have yet to release their locks
 	// Published is the number of row changes committed so far.
 	Published int
 }
 
-// key is a row's primary key.
+// key is the primary key of a row.
 type key struct {
 	table     sql.Table
 	lock, num uint8
@@ -39,30 +39,30 @@ func (k key) compare(o key) int {
 	return (int(k.table)-int(o.table))<<16 + (int(k.lock)-int(o.lock))<<8 + int(k.num) - int(o.num)
 }
 
-// version is a row's content at one time. live: the row exists.
+// version is the content of a row at one time. live says that the row exists.
 type version struct {
 	live  bool
 	token uint8 // 0 is NULL; then until is NULL as well
 	until int64
 }
 
-// row is a row: its committed version, and its current one (now), which differs if a change is uncommitted.
+// row has a row's committed version, and its current version (now), which differs if a change is uncommitted.
 type row struct {
 	key
 	now, committed version
-	writer         uint8 // the session with the uncommitted change; 0 if there is no change, and both versions are equal
+	writer         uint8 // session with the uncommitted change; 0 if there is none, and both versions are equal
 	reborn         bool  // the writer deleted the row and inserted a new one with the same key
 	deleted        bool  // the deletion is committed, but the row is not purged yet
 }
 
-// claim is a session's lock on a row or gap. waits: the lock is not granted yet.
+// claim is a session's lock on a row or gap. waits says that the lock is not granted yet.
 type claim struct {
 	key
 	session uint8
 	kind    kind
 	shared  bool
 	waits   bool
-	place   uint8 // index among the locks on the same row; used only while a state is read
+	place   uint8 // index among the locks on the same row; only while a state is read
 }
 
 // Reset makes the store a server of dialect d without rows and sessions.
@@ -70,7 +70,7 @@ func (s *Store) Reset(d sql.Dialect) {
 	*s = Store{dialect: d, Keep: s.Keep, Choose: s.Choose, rows: s.rows[:0], locks: s.locks[:0], sessions: s.sessions[:0], ready: s.ready[:0], closing: s.closing[:0]}
 }
 
-// Seed inserts a committed row.
+// Seed inserts a row that is already committed.
 func (s *Store) Seed(t sql.Table, lock, num, token uint8, until int64) {
 	k := key{t, lock, num}
 	v := version{true, token, until}
@@ -98,7 +98,8 @@ func (s *Store) insert(k key) *row {
 	return &s.rows[i]
 }
 
-// from returns the first key of a row of k's table that is not less than k. If no such row exists, it returns the key last.
+// from returns the first key of a row of k's table that is not less than k. If no such row exists, it returns the key
+// last.
 func (s *Store) from(k key) key {
 	if i, _ := s.find(k); i < len(s.rows) && s.rows[i].table == k.table {
 		return s.rows[i].key
@@ -106,7 +107,8 @@ func (s *Store) from(k key) key {
 	return last(k.table)
 }
 
-// after returns the first key of a row of k's table that is greater than k. If no such row exists, it returns the key last.
+// after returns the first key of a row of k's table that is greater than k. If no such row exists, it returns the key
+// last.
 func (s *Store) after(k key) key {
 	if k.num++; k.num == 0 {
 		k.lock++
@@ -114,7 +116,7 @@ func (s *Store) after(k key) key {
 	return s.from(k)
 }
 
-// write sets the row with key k to version v, in the transaction of session on.
+// write sets the row with key k to version v, as an uncommitted change of session on.
 func (s *Store) write(on uint8, k key, v version) {
 	r, t := s.row(k), &s.sessions[on-1]
 	if r.writer == 0 {
@@ -128,7 +130,7 @@ func (s *Store) write(on uint8, k key, v version) {
 	r.now = v
 }
 
-// Row is the committed state of a row: its token, the end of its lease (until), and whether the row exists (ok).
+// Row returns the committed state of a row: its token, the end of its lease (until), and whether the row exists (ok).
 func (s *Store) Row(t sql.Table, lock, num uint8) (token uint8, until int64, ok bool) {
 	if r := s.row(key{t, lock, num}); r != nil {
 		return r.committed.token, r.committed.until, r.committed.live
@@ -145,7 +147,7 @@ func (s *Store) Rows(t sql.Table, lock uint8, f func(num, token uint8, until int
 	}
 }
 
-// Held is like [Store.Rows]. extended reports whether an open transaction has set a later end for the row's lease.
+// Held is like [Store.Rows]. extended says that an open transaction has set a later end for the row's lease.
 func (s *Store) Held(t sql.Table, lock uint8, f func(num, token uint8, until int64, extended bool)) {
 	for i := range s.rows {
 		r := &s.rows[i]
@@ -157,8 +159,8 @@ func (s *Store) Held(t sql.Table, lock uint8, f func(num, token uint8, until int
 	}
 }
 
-// Claimed calls f with each row of a lock that an open transaction has given to a client. until is the end of the lease that
-// the transaction would commit.
+// Claimed calls f with each row of a lock that a client gets if an open transaction commits. until is the end of the
+// lease in that transaction.
 func (s *Store) Claimed(t sql.Table, lock uint8, f func(num uint8, until int64)) {
 	for i := range s.rows {
 		if r := &s.rows[i]; r.table == t && r.lock == lock && r.writer != 0 && r.now.live && r.now.token != 0 && r.now.token != r.committed.token {
@@ -167,9 +169,9 @@ func (s *Store) Claimed(t sql.Table, lock uint8, f func(num uint8, until int64))
 	}
 }
 
-// Moments calls f with each time at which a lease may end. These are the ends of leases in committed rows and in uncommitted
-// ones. They also are the ends of leases that an open transaction or a waiting statement may still write, if clock is the
-// time at which the transaction or the statement began. The argument lease is the length of leases.
+// Moments calls f with each time at which a lease may end. These include the leases in committed rows and in
+// uncommitted ones. They also include leases that an open transaction or a waiting statement may still write, if clock
+// is the time at which the transaction or the statement began. The argument lease is the length of leases.
 func (s *Store) Moments(lease int64, clock sql.Clock, f func(at int64)) {
 	for i := range s.rows {
 		for _, v := range [...]version{s.rows[i].committed, s.rows[i].now} {
@@ -189,13 +191,13 @@ func (s *Store) Moments(lease int64, clock sql.Clock, f func(at int64)) {
 	}
 }
 
-// Uses reports whether a row has the token, or a waiting statement may write it to a row.
+// Uses reports whether any row has the token, or may get it from a waiting statement.
 func (s *Store) Uses(token uint8) bool {
 	return slices.ContainsFunc(s.rows, func(r row) bool { return r.now.token == token || r.committed.token == token }) ||
 		slices.ContainsFunc(s.sessions, func(t session) bool { return t.stmt.running && t.stmt.command.Token == token })
 }
 
-// Apply carries out command c on session on, which must not be waiting, and returns the reply.
+// Apply executes command c on session on, and returns the reply. The session must not be waiting.
 func (s *Store) Apply(on uint8, c *sql.Command) sql.Reply {
 	t := &s.sessions[on-1]
 	if !t.alive || t.left {
@@ -255,7 +257,8 @@ func (s *Store) run(on uint8) {
 	}
 }
 
-// settle continues the sessions whose wait is over, and releases the locks of closing sessions, until none is left.
+// settle continues the sessions whose waits are over, and releases the locks of sessions that are closing, until none
+// is left.
 func (s *Store) settle() {
 	for {
 		s.resolve()
@@ -283,7 +286,7 @@ func (s *Store) settle() {
 	}
 }
 
-// choose picks one of several possibilities by [Store.Choose], and returns its index.
+// choose returns a number from 0 to among-1, by [Store.Choose].
 func (s *Store) choose(among int) int {
 	if s.Choose == nil {
 		return 0

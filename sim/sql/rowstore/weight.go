@@ -7,17 +7,17 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// weight counts a transaction's lock structures. InnoDB chooses a deadlock's victim by their number and the number of
-// changes. One structure stands for all locks of one mode and kind on a page. It stays until the transaction ends, even if
-// its locks are released.
+// weight counts the lock structures of a transaction. InnoDB chooses a deadlock's victim by the number of these and of
+// changes. One structure stands for all locks of one mode and kind on a page. It stays until the transaction ends, even
+// if its locks are released.
 type weight struct {
 	structures uint8
-	reusable   uint32 // the modes whose structure can take more locks, as bits: see mode
-	tables     uint8  // intention locks on tables: one bit for each table with IX, and behind these one for each with IS
+	reusable   uint32 // set of modes whose structure can take more locks, see mode
+	tables     uint8  // intention locks on tables: one bit for each table with IX, then one for each with IS
 }
 
-// mode is the lock's bit in weight.reusable: one for each table, kind, and shared or exclusive. Behind the last row there is
-// only a gap, so all kinds are equal there.
+// mode returns the lock's bit in weight.reusable: one for each table, kind, and shared or exclusive. Behind the last
+// row there is only a gap, so all kinds of locks have the same bit there.
 func (l *claim) mode() uint32 {
 	kind := l.kind
 	if l.num == 255 {
@@ -30,8 +30,8 @@ func (l *claim) mode() uint32 {
 	return 1 << n
 }
 
-// weigh counts the structure of a lock that is about to be added. A waiting lock has a structure of its own. So has a lock
-// on a row that other locks wait for (lock_rec_add_to_queue).
+// weigh counts the structure of a lock that is about to be added. A waiting lock needs its own structure, and so does a
+// lock on a row that other locks wait for (InnoDB's lock_rec_add_to_queue).
 func (s *Store) weigh(l *claim) {
 	w := &s.sessions[l.session-1].weight
 	if s.dialect != sql.MariaDB {
@@ -46,14 +46,14 @@ func (s *Store) weigh(l *claim) {
 	}
 }
 
-// waited marks a waiting lock as granted. From now on its structure can take more locks.
+// waited marks a waiting lock as granted. Its structure can take more locks from now on.
 func (s *Store) waited(l *claim) {
 	if l.waits = false; s.dialect == sql.MariaDB && l.kind != insertion {
 		s.sessions[l.session-1].weight.reusable |= l.mode()
 	}
 }
 
-// unwait removes the lock that a session waits for, and the lock's structure.
+// unwait removes the lock that a session waits for, and its structure.
 func (s *Store) unwait(on uint8) {
 	i := slices.IndexFunc(s.locks, func(l claim) bool { return l.session == on && l.waits })
 	if i < 0 {
@@ -65,7 +65,7 @@ func (s *Store) unwait(on uint8) {
 	}
 }
 
-// intend adds the intention lock of a statement that is about to lock rows of table t.
+// intend counts the intention lock of a statement that is about to lock rows of table t.
 func (s *Store) intend(on uint8, t sql.Table, shared bool) {
 	w := &s.sessions[on-1].weight
 	if !shared {
@@ -75,9 +75,9 @@ func (s *Store) intend(on uint8, t sql.Table, shared bool) {
 	}
 }
 
-// victim is the session whose transaction a deadlock ends. On MariaDB, it is the transaction with the least weight. Among
-// equal weights it is the last one to wait, which is the first of the cycle. On PostgreSQL, it is the session that detects
-// the deadlock: the last one to wait, if deadlock_timeout is short. [Store.Choose] can select another.
+// victim returns the session whose transaction a deadlock ends. On MariaDB, its transaction has the least weight. Among
+// equal weights it is the last session to wait, which is the first of the cycle. On PostgreSQL, it is the session that
+// detects the deadlock: the last one to wait, if deadlock_timeout is short. [Store.Choose] can select another.
 func (s *Store) victim(cycle []uint8) uint8 {
 	least := 0
 	for i, on := range cycle {
@@ -88,7 +88,8 @@ func (s *Store) victim(cycle []uint8) uint8 {
 	return cycle[(least+s.choose(len(cycle)))%len(cycle)]
 }
 
-// weight is InnoDB's TRX_WEIGHT of a session's transaction: its changes plus its lock structures.
+// weight returns InnoDB's TRX_WEIGHT of a session's transaction: the number of its changes plus that of its lock
+// structures.
 func (s *Store) weight(on uint8) int {
 	t := &s.sessions[on-1]
 	return int(t.undo) + int(t.weight.structures) + bits.OnesCount8(t.weight.tables)
