@@ -9,13 +9,13 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// TestAllocations: once the words of a history are known, an event of JSON Lines allocates no memory, and one of EDN
-// only its inner maps and numbers. Reading takes most of the time of checking a long history.
+// TestAllocations: reading an event of JSON Lines allocates no memory, once the words of the history are known. Reading
+// an event of EDN allocates only its inner maps and numbers.
 func TestAllocations(t *testing.T) {
 	const few, many = 200, 1200
 	for form, c := range map[string]struct {
 		event string
-		most  float64 // allocations of an event
+		most  float64 // most allocations for an event
 	}{
 		"JSON Lines": {`{"index":%d,"type":"%s","process":1,"f":"verify","lock":"lock","value":{"slot":1,"held":true},"time":%d}` + "\n", 0},
 		"EDN":        {`{:index %d, :type :%s, :process 1, :f :verify, :lock "lock", :value {:slot 1, :held true}, :time %d}` + "\n", 5},
@@ -45,7 +45,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestLargestForm: a form of EDN has 4 MB and no byte more, however few are read at a time.
+// TestLargestForm: an EDN form may have 4 MB and not a byte more, even if the input arrives byte by byte.
 func TestLargestForm(t *testing.T) {
 	for size, want := range map[int]string{maxForm: "a map of EDN", maxForm + 1: "more than 4 MB"} {
 		whole := `"` + strings.Repeat("x", size-2) + `"`

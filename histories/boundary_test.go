@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// A file's name has letters, digits and dashes only, whatever the target's name.
+// TestFileNames: a file's name has only letters, digits, dashes and underscores, whatever the target is called.
 func TestFileNames(t *testing.T) {
 	for target, want := range map[string]string{
 		"azAZ09-_":        "azAZ09-_",
@@ -27,7 +27,8 @@ func TestFileNames(t *testing.T) {
 	}
 }
 
-// A counterexample may be as large as is said, and no larger; one that cannot be read is said to be that.
+// TestCounterexampleSize: a counterexample of the largest permitted size is read. A larger, missing or unreadable file
+// is an error.
 func TestCounterexampleSize(t *testing.T) {
 	data, err := sampleCounterexample().Encode()
 	if err != nil {
@@ -51,7 +52,8 @@ func TestCounterexampleSize(t *testing.T) {
 	}
 }
 
-// Only keywords are keys that EDN's events are known by; and what stands after an event is no part of it.
+// TestKeysAreKeywords: the fields of an EDN event are keywords, and strings are not fields. Text after a JSON event on
+// the same line is an error.
 func TestKeysAreKeywords(t *testing.T) {
 	read := func(text string) error {
 		_, _, err := ReadHistory(strings.NewReader(text), "keys", Unnamed)
@@ -60,8 +62,8 @@ func TestKeysAreKeywords(t *testing.T) {
 	const event = `{:process 0, :type :invoke, :f :acquire, :value nil`
 	for text, wrong := range map[string]string{
 		event + `}`:                                   "",
-		event + `, "time" "noon"}`:                    "",     // a string is another key
-		event + `, :time "noon"}`:                     "time", // and a keyword is not
+		event + `, "time" "noon"}`:                    "",     // a string is no field
+		event + `, :time "noon"}`:                     "time", // a keyword is a field
 		`{"type":"invoke","process":0,"f":"acquire"}`: "",
 		"{\"type\":\"invoke\",\"process\":0,\"f\":\"acquire\"} \t\r\n":                                                          "",
 		`{"type":"invoke","process":0,"f":"acquire"} x`:                                                                         "the end of the line",

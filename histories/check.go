@@ -12,7 +12,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// The checks for what a file can say but no world can have. Each check returns the place and the reason.
+// Checks that a counterexample's values are possible, such as the numbers of clients and slots. Each check returns the
+// place of a wrong value and what is wrong.
 
 func checkCounterexample(f *counterexampleFile) (jsontext.Pointer, error) {
 	s := &f.Scenario
@@ -41,7 +42,8 @@ func checkCounterexample(f *counterexampleFile) (jsontext.Pointer, error) {
 	return checkTries(f)
 }
 
-// checkTries checks the number of reproductions: a reproduced violation is not suspected.
+// checkTries checks the numbers of attempts to reproduce a violation. A violation that was reproduced may not be marked
+// as suspected.
 func checkTries(f *counterexampleFile) (jsontext.Pointer, error) {
 	t := f.Tries
 	switch {
@@ -120,12 +122,12 @@ func checkClients(s *scenario.Scenario) (jsontext.Pointer, error) {
 	return "", nil
 }
 
-// arguments is the range of an operation's argument.
+// arguments are the smallest and the largest argument that an operation may have.
 func arguments(op lock.Op) (low, most int) {
 	switch op {
 	case lock.Create, lock.Add, lock.Remove, lock.Wait:
 		return 1, monitor.Slots
-	case lock.Acquire: // a limit or a priority
+	case lock.Acquire: // the argument is a limit or a priority
 		return 0, 1<<8 - 1
 	case lock.Release:
 		return 0, scenario.Anyway
@@ -158,7 +160,7 @@ func checkActions(s *scenario.Scenario) (jsontext.Pointer, error) {
 	return "", nil
 }
 
-// checkActor checks an action and its client: actions of the broker and of time have no client.
+// checkActor checks an action and its client. Actions of the broker and of time have no client.
 func checkActor(at jsontext.Pointer, do scenario.ActionKind, client uint8, s *scenario.Scenario) (jsontext.Pointer, error) {
 	if do == scenario.NoAction {
 		return at.AppendToken("do"), fmt.Errorf("missing, expected an action")

@@ -10,7 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// TestCheckCounterexample: the largest possible values are accepted, and anything beyond is refused with its place.
+// TestCheckCounterexample: the largest permitted values are accepted. Larger values are refused, and the error says
+// where they are.
 func TestCheckCounterexample(t *testing.T) {
 	step := scenario.Action{Kind: scenario.Step, Client: 1}
 	ops := func(n int, op lock.Op, arg uint8) []scenario.Operation {
@@ -21,7 +22,7 @@ func TestCheckCounterexample(t *testing.T) {
 		return list
 	}
 	for _, c := range []struct {
-		at     string // "" is nothing wrong
+		at     string // place of the expected error; "" if there is none
 		name   string
 		change func(*counterexampleFile, *scenario.Scenario)
 	}{

@@ -22,87 +22,89 @@ import (
 type Counterexample struct {
 	Tool     string // lockproof's version
 	Property property.Property
-	// FailedAcquire says what a failed acquire was assumed to promise.
+	// FailedAcquire says what "full" was assumed to mean: each slot was taken at some moment of the call (weak), or all
+	// were taken at one moment (strong).
 	FailedAcquire property.FailedAcquire
-	// Scenario has the target, its options, the workload, and the whole execution as actions.
+	// Scenario has the target, its options, the workload, and the execution as a list of actions.
 	Scenario scenario.Scenario
-	// Violation is the violation and its moment. Step counts from 0; for a violation at the end of the execution it
-	// is the number of actions. Detail describes the event in one line.
+	// Violation is the violation and its step. Steps count from 0. If the violation shows at the end of the execution,
+	// the step is the number of actions. Detail describes the event in one line.
 	Violation scenario.Violation
 	Origin    Origin
-	// Suspected and Tries are as in report.Found.
+	// Suspected and Tries have the same meaning as in report.Found.
 	Suspected bool
 	Tries     Tries
-	// Exec is the command of an external target; "" is a simulated target, or a Go program. Kind is the assumed lock
-	// type of an external target.
+	// Exec is the command of an external target; "" for a simulated target or a Go program. Kind is the lock type that
+	// was assumed of an external target.
 	Exec string
 	Kind lock.Kind
-	// ExecOptions are the program's own options, which are passed at its start.
+	// ExecOptions are the options of the external program, which are passed at its start.
 	ExecOptions map[string]string
-	// Holding says how the server's state shows who holds a lock, if this was declared; see package holding.
+	// Holding says how the server's state shows which client holds a lock; "" if this was not declared. See package
+	// holding.
 	Holding string
-	// Servers is the number of servers behind the gate, of the scenario's kind; 0 is one.
+	// Servers is the number of servers behind the gate. 0 means one.
 	Servers int
 	// Transcript describes the execution for readers, one step in each line. A replay ignores it.
 	Transcript []string
-	// Shown keeps what was shown of an external lock's execution when it was recorded, such as its diagram, for readers who
-	// do not have that lock and so cannot replay it. It is zero for a simulated lock.
+	// Shown has what was shown of an external lock's execution when it was recorded, such as its diagram. It is for
+	// readers who do not have the lock and so cannot replay it. For a simulated lock it is zero.
 	Shown Shown
 }
 
-// Shown has what was shown of an execution when it was recorded. A replay ignores it.
+// Shown is a record of how an execution was shown, for readers. A replay ignores it.
 type Shown struct {
 	Cause    string   `json:"cause,omitzero"`    // how the violation came about
 	Expected string   `json:"expected,omitzero"` // what a correct lock does instead
-	Line     int      `json:"line,omitzero"`     // of the transcript, where the violation shows, from 1; 0 is unknown
-	Diagram  []string `json:"diagram,omitempty"` // in plain text
+	Line     int      `json:"line,omitzero"`     // transcript line that shows the violation, from 1; 0 if unknown
+	Diagram  []string `json:"diagram,omitempty"` // the execution's diagram in plain text
 }
 
 // Origin identifies the run and the execution that found a counterexample.
 type Origin struct {
 	Seed     uint64   `json:"seed"`
 	Scenario int      `json:"scenario,omitzero"` // first execution that showed it, counted from 1
-	Command  string   `json:"command,omitzero"`  // the command line
-	Broker   string   `json:"broker,omitzero"`   // as in [Report]
-	Bounds   string   `json:"bounds,omitzero"`   // as in [Report]
-	Options  []string `json:"options,omitempty"` // fixed by the user, as name=value
+	Command  string   `json:"command,omitzero"`  // the command line as typed
+	Broker   string   `json:"broker,omitzero"`   // the server on which the target ran, as in report.Report
+	Bounds   string   `json:"bounds,omitzero"`   // the bounds of the executions, as in report.Report
+	Options  []string `json:"options,omitempty"` // options that the user has fixed, as name=value
 }
 
-// The format of counterexamples. Files of other versions are refused.
+// The format of counterexamples, and its bounds. Files with another version number are refused.
 const (
 	counterexampleFormat  = "counterexample"
 	counterexampleVersion = 1
-	maxCounterexample     = 4 << 20 // bytes; ten times what the largest execution needs
+	maxCounterexample     = 4 << 20 // largest size in bytes: ten times that of the largest execution
 )
 
 var counterexampleInput = infile.Input{Noun: "counterexample", Most: maxCounterexample}
 
-// counterexampleFile is a counterexample as JSON. Steps, clients and slots count from 1, locks from 0.
+// counterexampleFile is a counterexample as JSON. Steps, clients and slots count from 1, and locks from 0.
 type counterexampleFile struct {
 	Lockproof     string            `json:"lockproof"`
 	Version       int               `json:"version"`
 	Tool          string            `json:"tool"`
 	Property      string            `json:"property"`
-	Own           bool              `json:"own,omitzero"` // it is a user's own property
+	Own           bool              `json:"own,omitzero"` // the property is the user's own
 	Sentence      string            `json:"sentence"`
-	FailedAcquire string            `json:"strength,omitzero"` // weak if omitted
+	FailedAcquire string            `json:"strength,omitzero"` // "weak" or "strong"; weak if omitted
 	Violation     violationFile     `json:"violation"`
 	Found         Origin            `json:"found"`
 	Suspected     bool              `json:"suspected,omitzero"`
 	Tries         Tries             `json:"tries,omitzero"`
 	Exec          string            `json:"exec,omitzero"`
-	Lock          string            `json:"lock,omitzero"` // with exec, if it is not a semaphore
+	Lock          string            `json:"lock,omitzero"` // lock type, if exec is set and it is not a semaphore
 	ExecOpts      map[string]string `json:"exec_options,omitempty"`
 	Holding       string            `json:"holding,omitzero"`
 	Servers       int               `json:"servers,omitzero"`
-	GivenAgain    []string          `json:"given_again,omitempty"` // how hidden secrets of Exec and ExecOpts are given again
+	GivenAgain    []string          `json:"given_again,omitempty"` // how to give each hidden secret again
 	Scenario      scenario.Scenario `json:"scenario"`
 	Transcript    []string          `json:"transcript,omitempty"`
 	Shown         Shown             `json:"shown,omitzero"`
 }
 
 type violationFile struct {
-	Step   int    `json:"step"` // one more than the number of actions: the end of the execution
+	Step   int    `json:"step"` // counted from 1; the number of actions + 1 is the end
 	Client uint8  `json:"client,omitzero"`
 	Other  uint8  `json:"other,omitzero"`
 	Lock   uint8  `json:"lock,omitzero"`
@@ -110,13 +112,13 @@ type violationFile struct {
 	Detail string `json:"detail"`
 }
 
-// FileName is the file name for a counterexample: the same property of the same target with the same fixed options
-// always has the same name.
+// FileName is the file name for a counterexample. It depends only on the property, the target and the options that the
+// user has fixed.
 func FileName(property property.Property, target string, options ...string) string {
 	return fileName(property.String(), target, options)
 }
 
-// FileName is the counterexample's file name, for a target with that name.
+// FileName is the file name for this counterexample, if its target has the given name.
 func (c *Counterexample) FileName(target string) string {
 	return fileName(c.Violation.Name(), target, nil)
 }
@@ -129,18 +131,18 @@ func fileName(property, target string, options []string) string {
 	return name + cut(property, property, maxFileNamePart) + ".json"
 }
 
-// maxFileNamePart is the longest target or property in a file name, in bytes: file names have at most 255 bytes, and
-// a number is added if several would be equal.
+// maxFileNamePart is the largest length, in bytes, of the target's or the property's part of a file name. File names
+// may have 255 bytes, and a number may be added to tell equal names apart.
 const maxFileNamePart = 80
 
-// cut shortens a name to the given number of bytes. A hash of said, the full text, distinguishes names with equal
-// beginnings.
+// cut shortens a name to at most most bytes. The end becomes a hash of said, the full text, so that names with equal
+// beginnings differ.
 func cut(name, said string, most int) string {
 	if len(name) <= most {
 		return name
 	}
 	h := fnv.New32a()
-	_, _ = io.WriteString(h, said) // to memory
+	_, _ = io.WriteString(h, said) // never fails: it writes to memory
 	end := fmt.Sprintf("-%08x", h.Sum32())
 	return strings.ToValidUTF8(name[:most-len(end)], "") + end
 }
@@ -148,7 +150,7 @@ func cut(name, said string, most int) string {
 // maxOptionsName is the largest length in bytes of the options in a file name.
 const maxOptionsName = 40
 
-// optionsName writes options as part of a file name. A hash stands for what a name cannot contain.
+// optionsName writes options as a part of a file name. If the name cannot contain all of their text, a hash is added.
 func optionsName(options []string) string {
 	said := strings.Join(options, "_")
 	name := safeName(said)
@@ -160,10 +162,10 @@ func optionsName(options []string) string {
 	return fmt.Sprintf("%.*s-%08x", maxOptionsName, name, h.Sum32())
 }
 
-// HistoryName is the file name for a target's history.
+// HistoryName is the name of the file for a target's history.
 func HistoryName(target string) string { return safeName(target) + ".history.jsonl" }
 
-// safeName is a target's name as part of a file name that every system accepts.
+// safeName writes a target's name with characters that are allowed in file names on every system.
 func safeName(target string) string {
 	safe := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
@@ -174,11 +176,12 @@ func safeName(target string) string {
 	return cut(strings.Map(safe, target), target, maxFileNamePart)
 }
 
-// Save writes the counterexample atomically to a file that the user has named. It replaces another counterexample,
+// Save writes the counterexample atomically to a file that the user has named. It may replace another counterexample,
 // but no other file.
 func (c *Counterexample) Save(path string) error { return c.SaveAt(outfile.Place{Path: path}) }
 
-// SaveAt is Save for a place.
+// SaveAt writes the counterexample like Save, but to an [outfile.Place], which may require that the file is in a
+// certain folder.
 func (c *Counterexample) SaveAt(at outfile.Place) error {
 	if err := at.Check(); err != nil {
 		return err
@@ -194,7 +197,7 @@ func (c *Counterexample) SaveAt(at outfile.Place) error {
 	return at.Write(func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
-// Encode is the content of the counterexample's file, without the secrets of a program's command and options.
+// Encode returns the content of the counterexample's file. Secrets in the program's command and options are hidden.
 func (c *Counterexample) Encode() ([]byte, error) {
 	v := c.Violation
 	failedAcquire := ""
@@ -228,8 +231,8 @@ func LoadCounterexample(path string) (*Counterexample, error) {
 	return DecodeCounterexample(path, data)
 }
 
-// DecodeCounterexample reads a counterexample; errors use the name. An error is one line: the place, what was found,
-// and what was expected.
+// DecodeCounterexample reads a counterexample from data. An error is one line: the place, what was found, and what was
+// expected. Errors use name as the file's name.
 func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	doc := document{name: name, data: data}
 	if len(data) > maxCounterexample {
@@ -275,7 +278,7 @@ func DecodeCounterexample(name string, data []byte) (*Counterexample, error) {
 	}, nil
 }
 
-// broken is the violated property; own is its name if it is a user's, whose number means nothing.
+// broken is the violated property. For a user's own property, own is its name, and p is property.Count.
 func (f *counterexampleFile) broken() (p property.Property, own string, err error) {
 	p, err = property.Named(f.Property)
 	switch {

@@ -41,7 +41,7 @@ func TestCounterexampleRoundTrip(t *testing.T) {
 	}
 }
 
-// TestCounterexampleErrors walks the files of invalid counterexamples, and compares their errors.
+// TestCounterexampleErrors reads invalid counterexamples, and compares the errors with a file.
 func TestCounterexampleErrors(t *testing.T) {
 	files, err := filepath.Glob("../testdata/histories/bad/*.json")
 	if err != nil || len(files) == 0 {
@@ -66,7 +66,7 @@ func TestCounterexampleErrors(t *testing.T) {
 func TestSaveCounterexample(t *testing.T) {
 	c := sampleCounterexample()
 	path := filepath.Join(t.TempDir(), FileName(c.Property, "exec: ./my lock"))
-	for range 2 { // the second replaces the first
+	for range 2 { // the second Save replaces the file of the first
 		if err := c.Save(path); err != nil {
 			t.Fatal(err)
 		}
@@ -117,8 +117,8 @@ func FuzzDecodeCounterexample(f *testing.F) {
 	})
 }
 
-// TestSuspectedCounterexample: the file of a suspected violation says so and can be read; one that contradicts itself
-// is refused.
+// TestSuspectedCounterexample: the file of a suspected violation says that it is suspected, and can be read. A
+// suspected violation that was reproduced is refused.
 func TestSuspectedCounterexample(t *testing.T) {
 	c := sampleCounterexample()
 	c.Suspected, c.Tries = true, Tries{Of: 5}
@@ -144,8 +144,8 @@ func TestSuspectedCounterexample(t *testing.T) {
 	}
 }
 
-// TestOptionsInNames: a file's name has its options, as far as a name can; otherwise a hash distinguishes names that
-// look alike.
+// TestOptionsInNames: the name of a counterexample's file contains the options, if file names can contain them.
+// Otherwise a hash makes the names differ.
 func TestOptionsInNames(t *testing.T) {
 	for _, c := range []struct {
 		options []string
@@ -178,7 +178,8 @@ func TestOptionsInNames(t *testing.T) {
 	}
 }
 
-// TestBrokenProperty: a violated property is one of lockproof's, or a user's, which has a name that none of those has.
+// TestBrokenProperty: the violated property is one of lockproof's, or one of the user's with a name that none of
+// lockproof's properties has.
 func TestBrokenProperty(t *testing.T) {
 	for _, c := range []struct {
 		named string
@@ -200,8 +201,8 @@ func TestBrokenProperty(t *testing.T) {
 	}
 }
 
-// TestLongNames: a counterexample of a target with a name of any length can be written, and names that begin alike have
-// different files. Names of usual length are as they were.
+// TestLongNames: a counterexample can be written however long its target's name is. Names with the same long beginning
+// get different files.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("a", 250)
 	seen := make(map[string]bool)

@@ -15,17 +15,18 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// The library is encoding/json/v2, the next version of the standard library's: it is strict, and its errors name the
-// place.
+// JSON is decoded by encoding/json/v2, the next version of the standard library's package. It is strict, and its errors
+// say where they are.
 
 // document is a JSON file that is read strictly.
 type document struct {
 	name   string
 	data   []byte
-	before int // number of lines before the data in its file
+	before int // number of lines before the data in the file
 }
 
-// head checks the beginning that all files of lockproof have. Version 0 accepts any.
+// head checks the fields with which all files of lockproof begin: the format and its version. Version 0 accepts any
+// version.
 func (d *document) head(format string, version int) error {
 	var head struct {
 		Lockproof string `json:"lockproof"`
@@ -60,7 +61,8 @@ func (d *document) server() (*lock.Backend, error) {
 	return b, nil
 }
 
-// ReadingOptions makes options in JSON be read as those of a backend's locks, with its defaults for missing options.
+// ReadingOptions makes the JSON decoder read options as those of a backend's locks. Missing options get the backend's
+// defaults.
 func ReadingOptions(b *lock.Backend) json.Options {
 	return json.WithUnmarshalers(json.UnmarshalFunc(func(data []byte, o *lock.Options) (err error) {
 		*o, err = lock.ReadOptions(b.Defaults, data)
@@ -68,7 +70,7 @@ func ReadingOptions(b *lock.Backend) json.Options {
 	}))
 }
 
-// decode reads the whole document into a value; unknown fields are errors.
+// decode reads the whole document into a value. An unknown field is an error.
 func (d *document) decode(v any, how ...json.Options) error {
 	if err := json.Unmarshal(d.data, v, append(how, json.RejectUnknownMembers(true))...); err != nil {
 		return d.explain(err)
@@ -76,7 +78,7 @@ func (d *document) decode(v any, how ...json.Options) error {
 	return nil
 }
 
-// fail is an error at a place of the document.
+// fail returns an error with its place in the document.
 func (d *document) fail(at jsontext.Pointer, err error) error {
 	return located{d.wrong(d.locate(at), at, err.Error()), err}
 }
@@ -100,7 +102,7 @@ func (d *document) wrong(offset int64, at jsontext.Pointer, what string) error {
 	return errors.New(where + style.Printable(what))
 }
 
-// explain turns an error of the library into one line with a place in it.
+// explain turns an error of the JSON library into one line with the place in the document.
 func (d *document) explain(err error) error {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {
@@ -122,7 +124,7 @@ func (d *document) explain(err error) error {
 	return d.wrong(semantic.ByteOffset, semantic.JSONPointer, what)
 }
 
-// found describes the value in the document.
+// found describes the value that was found in the document.
 func found(e *json.SemanticError) string {
 	if v := string(e.JSONValue); v != "" && len(v) < 60 {
 		return v
@@ -135,7 +137,7 @@ func found(e *json.SemanticError) string {
 	return "something else"
 }
 
-// expected describes the expected value.
+// expected describes the kind of value that was expected.
 func expected(t reflect.Type) string {
 	if t == nil {
 		return "another kind of value"
@@ -155,7 +157,7 @@ func expected(t reflect.Type) string {
 	return "a whole number"
 }
 
-// fields are the names of a struct's fields in JSON.
+// fields are the JSON names of a struct's fields.
 func fields(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
@@ -165,7 +167,7 @@ func fields(t reflect.Type) []string {
 	return names
 }
 
-// locate is the offset of the value at a pointer, or of its nearest existing parent.
+// locate is the byte offset of the value at a JSON pointer, or of its nearest existing parent.
 func (d *document) locate(at jsontext.Pointer) int64 {
 	dec := jsontext.NewDecoder(bytes.NewReader(d.data))
 	best, depth := int64(0), -1

@@ -13,12 +13,12 @@ type draft struct {
 	event history.Event
 	index int64
 	has   part
-	owner string // the client that an answer names; "" is none
-	host  string // the machine that recorded it; "" is unknown
-	pid   int64  // the recording program on that machine
+	owner string // the client that an answer names; "" if it names none
+	host  string // the host that recorded it; "" if unknown
+	pid   int64  // process number of the recording program
 }
 
-// part is a set of the parts that an event's line has.
+// part is a set of the fields that were found in an event.
 type part uint32
 
 const (
@@ -46,12 +46,12 @@ const (
 	hasMode
 )
 
-// act sets the event's function.
+// act sets the operation or occurrence of the event.
 func (d *draft) act(a action) {
 	d.event.F, d.event.Shared = a.f, d.event.Shared || a.shared
 }
 
-// fieldError names the wrong field, and what is wrong.
+// fieldError is an error about a field of an event: what was found, and what was expected.
 type fieldError struct {
 	field, found, expected string
 }
@@ -68,20 +68,20 @@ func wrong(field, found, expected string, args ...any) error {
 	return &fieldError{field, found, fmt.Sprintf(expected, args...)}
 }
 
-// MaxProcess is the largest process number in a history. Jepsen gives a client a new number after every operation of
-// unknown outcome, so numbers can be large.
+// MaxProcess is the largest process number in a history. Process numbers may be large, since Jepsen gives a client a
+// new one after every operation with an unknown outcome.
 const MaxProcess = 1<<24 - 1
 
-// validator checks that a history is well-formed, event by event: it rejects an event that cannot follow the events
-// before it.
+// validator checks, event by event, that a history is well-formed. It refuses an event that cannot follow the earlier
+// ones.
 type validator struct {
-	last int64       // the last index
-	busy []history.F // by process: the operation under way; 0 is none
+	last int64       // index of the event before
+	busy []history.F // by process: its call under way; 0 if there is none
 }
 
 func newValidator() validator { return validator{last: minTime} }
 
-// check checks a draft, and updates the validator's state.
+// check checks an event, and notes it for the check of later events.
 func (v *validator) check(d *draft) error {
 	e := &d.event
 	switch missing := (hasType | hasProcess | hasF) &^ d.has; {
@@ -107,7 +107,7 @@ func (v *validator) check(d *draft) error {
 	return v.alternate(e)
 }
 
-// alternate checks that invocations and completions of a process alternate.
+// alternate checks that the events of a process are alternately invocations and completions.
 func (v *validator) alternate(e *history.Event) error {
 	for int(e.Process) >= len(v.busy) {
 		v.busy = append(v.busy, make([]history.F, int(e.Process)+1)...)
@@ -128,7 +128,7 @@ func (v *validator) alternate(e *history.Event) error {
 	return nil
 }
 
-// occurrence checks an event of the environment.
+// occurrence checks an event of the nemesis.
 func (d *draft) occurrence() error {
 	e := &d.event
 	switch {
@@ -146,7 +146,7 @@ func (d *draft) occurrence() error {
 	return nil
 }
 
-// operation checks a client's event: it must have what its operation needs.
+// operation checks that a client's event has every field that its operation needs.
 func (d *draft) operation() error {
 	e := &d.event
 	op := e.F.Op()
@@ -156,7 +156,7 @@ func (d *draft) operation() error {
 	case d.has&(hasPermits|hasMode) != 0 && op != lock.Acquire && op != lock.Release:
 		return wrong("value", "permits or a mode", "these only of an acquire or a release, not of %s", op)
 	case e.Type == history.OK && op == lock.Acquire:
-		// Jepsen's acquire only says ok when the lock is held.
+		// In Jepsen's histories, an ok acquire holds the lock without saying so.
 		e.Held = e.Held || d.has&hasHeld == 0
 	case e.Type == history.OK && (op == lock.Verify || op == lock.Refresh) && d.has&hasHeld == 0:
 		return wrong("value", "no answer", "whether the lock is held, as held")

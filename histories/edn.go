@@ -19,7 +19,7 @@ import (
 // evidence for lockproof; they are only counted, so that events keep Jepsen's numbers. lockproof's own occurrences
 // are keywords of the namespace lockproof.
 
-// namespace is the namespace of lockproof's own occurrences.
+// namespace is the beginning of the keywords for lockproof's own occurrences, such as :lockproof/gone.
 const namespace = "lockproof/"
 
 // EDNReader reads a history from EDN, event by event.
@@ -28,27 +28,28 @@ type EDNReader struct {
 
 	name        string
 	forms       formScanner
-	inside      bool // the vector that has all events
+	inside      bool // the vector with all events has begun
 	interpreter interpreter
 	clients     identities
 	validator   validator
 }
 
-// interpreter interprets an event's form, in the words of Jepsen and of lockproof.
+// interpreter interprets an event of EDN or JSON, in Jepsen's words and in lockproof's.
 type interpreter struct {
 	locks words[uint16]
-	keys  *keys // if values are pairs; else nil
+	keys  *keys // the keys, if values are pairs of a key and a value; else nil
 	notes Notes
 }
 
-// keyed makes values be read as pairs with these keys, if there are any.
+// keyed makes the interpreter read values as pairs of a key and a value. If k is nil, it reads values as they are.
 func (i *interpreter) keyed(k *keys) {
 	if i.keys = k; k != nil {
 		i.notes.Keys = len(k.names)
 	}
 }
 
-// NewEDNReader returns a reader of a history; errors use the name. EDN does not describe the locks: assumed does.
+// NewEDNReader returns a reader of a history in EDN. EDN does not describe the locks, so assumed does. Errors use name
+// as the file's name.
 func NewEDNReader(r io.Reader, name string, assumed Header) *EDNReader {
 	return &EDNReader{
 		Header: assumed, name: name, forms: newFormScanner(r),
@@ -56,7 +57,7 @@ func NewEDNReader(r io.Reader, name string, assumed Header) *EDNReader {
 	}
 }
 
-// Notes are the counts of parts skipped so far.
+// Notes are the counts of what was skipped so far.
 func (r *EDNReader) Notes() Notes { return r.interpreter.notes }
 
 // Read reads the next event, and returns [io.EOF] after the last. Other errors are one line: file, line, field, what
@@ -89,13 +90,13 @@ func (r *EDNReader) read() (d draft, err error) {
 	return d, nil
 }
 
-// passOver makes a placeholder for an event without meaning.
+// passOver counts a skipped event, and returns a placeholder, so that later events keep their numbers.
 func (i *interpreter) passOver(d *draft) history.Event {
 	i.notes.Ignored++
 	return history.Event{Time: d.event.Time, Process: history.Nemesis, Type: history.Info, F: history.Other}
 }
 
-// next reads the next form, and returns the line where it begins, or where it fails.
+// next reads the next event as a form. It returns the line where the event begins, or where an error is.
 func (r *EDNReader) next() (int, form, error) {
 	s := &r.forms
 	s.room = maxForm
@@ -118,7 +119,7 @@ func (r *EDNReader) next() (int, form, error) {
 	return s.line, form{}, s.err
 }
 
-// event interprets a map; known is false for a skipped one.
+// event interprets an event in the form of a map. known is false if the event is to be skipped.
 func (i *interpreter) event(f *form, d *draft) (known bool, err error) {
 	if f.kind != mapForm {
 		return false, wrong("", f.String(), "an event: a map of EDN, or an object of JSON")
@@ -146,7 +147,7 @@ func (i *interpreter) event(f *form, d *draft) (known bool, err error) {
 // process reads a client's number, if there is one.
 func (i *interpreter) process(f *form, d *draft) error {
 	if f == nil {
-		return nil // the validator reports what is missing
+		return nil // if it is missing, the validator reports that
 	}
 	d.has |= hasProcess
 	d.event.Process = history.Nemesis
@@ -160,7 +161,7 @@ func (i *interpreter) process(f *form, d *draft) error {
 	return nil
 }
 
-// numbers reads the index and the time; Jepsen omits both, or writes nil, in histories made by hand.
+// numbers reads an event's index and time. In histories made by hand they may be missing or nil.
 func (i *interpreter) numbers(event *form, d *draft) error {
 	for _, n := range []struct {
 		name string
@@ -204,7 +205,8 @@ func (i *interpreter) words(event *form, d *draft) error {
 	return nil
 }
 
-// value reads an operation's argument or result, if it is in lockproof's words, or plainly yes or no.
+// value reads an operation's argument or result: true, false, or a map with lockproof's words. Other values are counted
+// in the notes.
 func (i *interpreter) value(event *form, d *draft) error {
 	f := event.get("value")
 	if i.keys != nil {
@@ -239,7 +241,7 @@ func (i *interpreter) value(event *form, d *draft) error {
 	return nil
 }
 
-// owner reads the client that an answer names besides its value, as in Hazelcast's semaphores when they grant
+// owner reads the client that an answer names in its field debug. Hazelcast's semaphores name it there if they grant
 // nothing.
 func (i *interpreter) owner(event *form, d *draft) error {
 	debug := event.get("debug")
@@ -253,7 +255,7 @@ func (i *interpreter) owner(event *form, d *draft) error {
 	return nil
 }
 
-// detail reads one part of a value.
+// detail reads one entry of a value's map.
 func (d *draft) detail(name string, f *form) error {
 	switch name {
 	case "held":
@@ -276,7 +278,7 @@ func (d *draft) detail(name string, f *form) error {
 		if f.kind != integerForm || f.number < 0 || f.number > history.MaxToken {
 			return wrong(name, f.String(), "a whole number from 0 to %d", history.MaxToken)
 		}
-		if f.number > 0 { // 0 is none
+		if f.number > 0 { // 0 means no priority
 			d.has |= hasToken
 			d.event.Token = f.number
 		}
@@ -314,8 +316,8 @@ func (d *draft) detail(name string, f *form) error {
 	return nil
 }
 
-// reason reads an error in lockproof's words; other words are no reason. Jepsen often puts them into a vector with
-// further text.
+// reason reads the error of a failed operation. Jepsen often writes it as the first item of a vector. An unknown word
+// means that the reason is unknown.
 func (i *interpreter) reason(event *form, d *draft) error {
 	f := event.get("error")
 	if f == nil || f.is("nil") {
@@ -332,10 +334,11 @@ func (i *interpreter) reason(event *form, d *draft) error {
 	return nil
 }
 
-// occurrence reads one of lockproof's own occurrences; known is false for any other.
+// occurrence reads one of lockproof's own occurrences, such as :lockproof/gone. known is false for other events of the
+// nemesis.
 func (i *interpreter) occurrence(event *form, d *draft) (known bool, err error) {
 	if f := event.get("time"); f != nil {
-		d.event.Time = f.number // 0 if it is no whole number
+		d.event.Time = f.number // 0 if it is no integer
 	}
 	f := event.get("f")
 	if f == nil || !strings.HasPrefix(f.text, namespace) {
@@ -356,7 +359,7 @@ func (i *interpreter) occurrence(event *form, d *draft) (known bool, err error) 
 	return true, i.numbers(event, d)
 }
 
-// befell reads the client or nodes that an occurrence concerns.
+// befell reads which client or which nodes an occurrence concerns.
 func (d *draft) befell(what string, whom *form) {
 	switch {
 	case what == "client" && whom.kind == integerForm && whom.number >= 0 && whom.number <= MaxProcess:
@@ -369,7 +372,7 @@ func (d *draft) befell(what string, whom *form) {
 	}
 }
 
-// nodesIn are the numbers of nodes in a list; other items are skipped.
+// nodesIn are the node numbers in a list; other items are skipped.
 func nodesIn(list *form) (set history.Nodes) {
 	for _, item := range list.items {
 		if item.kind == integerForm && item.number >= 1 && item.number <= history.MostNodes {

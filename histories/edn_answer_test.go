@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestPlainAnswers: an answer may be a plain yes or no instead of a map with held, and means the same.
+// TestPlainAnswers: an answer may be true or false instead of a map such as {:held true}, with the same meaning.
 func TestPlainAnswers(t *testing.T) {
 	for _, c := range []struct {
 		op, value string
@@ -35,8 +35,8 @@ func TestPlainAnswers(t *testing.T) {
 	}
 }
 
-// TestBlanksAndDiscards: words of JSON may have blanks before them; and as many forms of EDN may be discarded in a row as
-// may be in each other.
+// TestBlanksAndDiscards: words of JSON may follow blanks. In EDN, up to 64 forms in a row may be discarded by #_, as
+// many as may be nested.
 func TestBlanksAndDiscards(t *testing.T) {
 	const began = `{"index":0,"type":"invoke","process":1,"f":"verify"}` + "\n"
 	line := began + `{"index": 1, "type": "ok", "process": 1, "f": "verify", "value": {"held": ` + "\t true}}\n"
@@ -52,8 +52,7 @@ func TestBlanksAndDiscards(t *testing.T) {
 	}
 }
 
-// TestRoom: an event of EDN may take 4 MB; what stands between events, or behind the last, belongs to none, however
-// much it is.
+// TestRoom: an event of EDN may have 4 MB. Blanks, comments and discarded forms between events do not count.
 func TestRoom(t *testing.T) {
 	const event, other = "{:process 0, :type :invoke, :f :verify", "{:process 1, :type :invoke, :f :verify}"
 	for name, c := range map[string]struct {

@@ -7,31 +7,31 @@ import (
 	"strings"
 )
 
-// This package has its own reader of EDN: there is no maintained one for Go, and a Jepsen history needs only EDN's
-// shape. Tags, exceptions with their stack traces, and Clojure's special ways of printing have no meaning for a lock;
-// they are read and dropped.
+// This package has its own reader of EDN, since there is no maintained one for Go. A Jepsen history needs only the
+// structure of EDN. Tags, exceptions with stack traces, and Clojure's special ways of printing mean nothing for a lock,
+// so they are read and dropped.
 
-// form is one value of EDN.
+// form is one value of EDN, such as a map or a number.
 type form struct {
 	kind   formKind
-	text   string // of anything but a collection or an integer; a keyword without its colon
-	number int64  // of an integer
-	items  []form // of a collection; in a map, keys and values alternate
+	text   string // text, unless a collection or integer; a keyword has no colon
+	number int64  // value, if it is an integer
+	items  []form // items of a collection; in a map, keys and values alternate
 }
 
 type formKind uint8
 
 const (
-	symbolForm formKind = iota // also nil, true and false
+	symbolForm formKind = iota // a symbol, or nil, true or false
 	keywordForm
 	integerForm
-	numberForm // any other number
+	numberForm // a number that is no integer
 	textForm
 	listForm // a list, a vector or a set
 	mapForm
 )
 
-// get is a map's value for a keyword, or nil.
+// get is a map's value for a keyword; nil if there is none.
 func (f *form) get(keyword string) *form {
 	for i := 0; i < len(f.items); i += 2 {
 		if k := &f.items[i]; k.kind == keywordForm && k.text == keyword {
@@ -60,24 +60,24 @@ func (f *form) String() string {
 	return f.text
 }
 
-// Bounds of one form, so that no file can exhaust memory.
+// The bounds of one form. They keep a file from exhausting memory.
 const (
 	maxEDNDepth = 64
 	maxForm     = 4 << 20 // bytes
 )
 
-// formScanner reads forms one after the other. The first unexpected input stops it; everything after that is empty.
+// formScanner reads EDN forms one after another. After the first error, everything that it reads is empty.
 type formScanner struct {
 	in      io.Reader
 	buf     []byte
-	at, end int // the part of the buffer that was read and not used yet
+	at, end int // range of buf that was read from in and not used yet
 	line    int
-	room    int // number of bytes that may still be read for the current form
+	room    int // number of bytes that the current form may still have
 	err     error
-	// text is the current token, and known are the words read so far, which are few in a history.
+	// text is the current token. known has the words read so far, to reuse their strings.
 	text  []byte
 	known map[string]string
-	// event is the memory of the outermost form, valid until the next is read.
+	// event has the items of the outermost form. They are valid until the next form is read.
 	event []form
 }
 
@@ -85,7 +85,7 @@ func newFormScanner(in io.Reader) formScanner {
 	return formScanner{in: in, buf: make([]byte, 1<<16), line: 1, known: make(map[string]string)}
 }
 
-// peek is the next character, 0 at the end or after an error.
+// peek is the next character. It is 0 at the end of the input or after an error.
 func (s *formScanner) peek() byte {
 	if s.at < s.end || s.fill() {
 		return s.buf[s.at]
@@ -93,7 +93,7 @@ func (s *formScanner) peek() byte {
 	return 0
 }
 
-// fill reads more, and reports whether there is more.
+// fill reads more input into the buffer, and reports whether there was any.
 func (s *formScanner) fill() bool {
 	if s.room <= 0 {
 		s.stop(wrong("", "a value of more than 4 MB", "an event"))
@@ -116,12 +116,12 @@ func (s *formScanner) fill() bool {
 	return false
 }
 
-// peeks reports whether two characters come next.
+// peeks reports whether these two characters come next.
 func (s *formScanner) peeks(two string) bool {
 	return (s.end-s.at >= 2 || s.fill()) && s.end-s.at >= 2 && string(s.buf[s.at:s.at+2]) == two
 }
 
-// take skips the character that peek has returned.
+// take skips the next character.
 func (s *formScanner) take() {
 	if s.at == s.end {
 		return
@@ -138,7 +138,7 @@ func (s *formScanner) stop(err error) {
 	}
 }
 
-// fail stops the scan with an error about unexpected input.
+// fail stops the scan with an error about the next character.
 func (s *formScanner) fail(expected string) {
 	found := "the end of the file"
 	if c := s.peek(); c != 0 {
@@ -147,7 +147,7 @@ func (s *formScanner) fail(expected string) {
 	s.stop(wrong("", found, "%s", expected))
 }
 
-// blank skips input without meaning, and returns the next character.
+// blank skips blanks, comments and discarded forms (#_), and returns the next character.
 func (s *formScanner) blank(depth int) byte {
 	for {
 		switch c := s.peek(); {
@@ -165,7 +165,7 @@ func (s *formScanner) blank(depth int) byte {
 			return c
 		}
 		if depth == 0 {
-			s.room = maxForm // blanks between events belong to no event
+			s.room = maxForm // blanks between events do not count for an event
 		}
 	}
 }
@@ -217,15 +217,15 @@ func (s *formScanner) collection(kind formKind, closing byte, depth int) form {
 	return f
 }
 
-// tagged reads a tag, or metadata, and returns the form after it: records are printed as tagged maps.
+// tagged reads a tag or metadata, drops it, and returns the form after it. Jepsen prints records as tagged maps.
 func (s *formScanner) tagged(depth int) form {
 	switch {
-	case s.peeks("##"), s.peeks("#'"): // ##NaN, #'var
+	case s.peeks("##"), s.peeks("#'"): // for example ##NaN or #'var
 		return s.token()
 	case s.peeks("#{"):
 		s.take()
 		return s.collection(listForm, '}', depth)
-	case s.peeks(`#"`): // a pattern
+	case s.peeks(`#"`): // a regular expression
 		s.take()
 		return s.quoted()
 	case s.peek() == '^':
@@ -299,7 +299,7 @@ var ends = func() (is [256]bool) {
 	return is
 }()
 
-// interned returns a word as a string, reusing the string for a known word.
+// interned returns a word as a string. The string of a word that was read before is reused.
 func (s *formScanner) interned(word []byte) string {
 	text, ok := s.known[string(word)]
 	if !ok {

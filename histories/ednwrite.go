@@ -10,7 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// WriteEDN writes a history as Jepsen's EDN, one event in each line. The description of its locks is lost.
+// WriteEDN writes a history as Jepsen's EDN, one event in each line. EDN has no header, so the description of the locks
+// is left out.
 func WriteEDN(w io.Writer, h *history.History) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	for i := range h.Events {
@@ -26,7 +27,7 @@ func WriteEDN(w io.Writer, h *history.History) error {
 		if len(h.Locks) > 1 && e.Process != history.Nemesis {
 			more += ", :lock " + quotedEDN(h.Locks[e.Lock])
 		}
-		// Flush reports errors of writing.
+		// An error of writing is returned by Flush below.
 		fmt.Fprintf(out, "{:index %d, :type :%s, :process %s, :f %s, :value %s, :time %d%s}\n",
 			i, e.Type, process, f, ednValue(e), e.Time, more)
 	}

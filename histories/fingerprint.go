@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Fingerprint is a text of sixteen hexadecimal digits that is equal for counterexamples that show the same thing. It
-// depends on
+// Fingerprint returns sixteen hexadecimal digits that identify a violation, to recognize it in other runs. It depends
+// on
 //   - the lock's name up to its first space, after which programs write their version, and its type,
 //   - the options that the user has fixed,
 //   - the property, and what a failed acquire was assumed to promise,

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// TestFingerprint: a fingerprint depends on what its comment says, and on nothing else.
+// TestFingerprint: a fingerprint depends on the facts that the comment of Fingerprint lists, and on no others.
 func TestFingerprint(t *testing.T) {
 	for what, c := range map[string]struct {
 		same   bool

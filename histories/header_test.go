@@ -2,7 +2,7 @@ package histories
 
 import "testing"
 
-// TestHeaderBounds: as many slots and clients as are said to be, and not one more.
+// TestHeaderBounds: a header may have the largest permitted number of slots and of clients, and not one more.
 func TestHeaderBounds(t *testing.T) {
 	for _, c := range []struct {
 		slots, clients int

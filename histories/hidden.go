@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// withoutSecrets replaces the secrets in a program's command and options as in a file.
+// withoutSecrets returns the program's command and options with their secrets hidden.
 func (c *Counterexample) withoutSecrets() *Counterexample {
 	out := &Counterexample{Exec: secret.Command(c.Exec), ExecOptions: maps.Clone(c.ExecOptions)}
 	for name, value := range out.ExecOptions {
@@ -18,8 +18,8 @@ func (c *Counterexample) withoutSecrets() *Counterexample {
 	return out
 }
 
-// Hidden are the secrets that a file hides: the environment variables by which those of its command can be given
-// again, and the names of options with hidden values.
+// Hidden says which secrets the counterexample's file hides. variables are the environment variables by which a user
+// gives the command's secrets again. options are the names of options with a hidden value.
 func (c *Counterexample) Hidden() (variables, options []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.ExecOptions)) {
 		if value := c.ExecOptions[name]; secret.Masked(value) && secret.HideOption(name, value) == value {
@@ -29,7 +29,7 @@ func (c *Counterexample) Hidden() (variables, options []string) {
 	return secret.Variables(c.Exec), options
 }
 
-// givenAgain says, for each hidden secret, how to give it again.
+// givenAgain describes, for each hidden secret, how a user gives it again, such as "environment variable PASSWORD".
 func (c *Counterexample) givenAgain() (out []string) {
 	variables, options := c.Hidden()
 	for _, name := range variables {
@@ -41,16 +41,16 @@ func (c *Counterexample) givenAgain() (out []string) {
 	return out
 }
 
-// MissingSecrets is the error for a counterexample whose hidden secrets were not given again: environment variables
-// as NAME=*** and options as -o name=***.
+// MissingSecrets is the error for hidden secrets that the user did not give again. Variables has texts of the form
+// NAME=***, and Options texts of the form -o name=***.
 type MissingSecrets struct{ Variables, Options []string }
 
 func (e *MissingSecrets) Error() string {
 	return "secrets are hidden and were not given: " + strings.Join(slices.Concat(e.Variables, e.Options), " ")
 }
 
-// GiveAgain restores hidden secrets: those of the command from environment variables, by lookup, and options by their
-// names. The error is a [MissingSecrets], or names an option that the file does not hide.
+// GiveAgain puts the hidden secrets back. lookup returns those of the command by the names of environment variables,
+// and options has those of the options. The error is a [MissingSecrets], or names an option that is not hidden.
 func (c *Counterexample) GiveAgain(lookup func(name string) (value string, ok bool), options map[string]string) error {
 	_, hidden := c.Hidden()
 	for _, name := range slices.Sorted(maps.Keys(options)) {
@@ -76,7 +76,8 @@ func (c *Counterexample) GiveAgain(lookup func(name string) (value string, ok bo
 	return err
 }
 
-// GiveOptions restores hidden options by their names; others keep the file's values. The error is a [MissingSecrets].
+// GiveOptions puts the hidden values of options back. Other options keep the values in the file. The error is a
+// [MissingSecrets].
 func (c *Counterexample) GiveOptions(options map[string]string) error {
 	_, hidden := c.Hidden()
 	given := maps.Clone(c.ExecOptions)

@@ -9,7 +9,8 @@ import (
 	"github.com/lockproof/lockproof/histories"
 )
 
-// TestSecretsAreNotKept: the file of a counterexample has no secret, says how each is given again, and takes them back.
+// TestSecretsAreNotKept: the file of a counterexample contains no secret. It says how to give each secret again, and a
+// counterexample read from it accepts the secrets.
 func TestSecretsAreNotKept(t *testing.T) {
 	ce, err := histories.LoadCounterexample("../testdata/counterexamples/locked-is-success.mutual-exclusion.json")
 	if err != nil {

@@ -16,45 +16,44 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Header describes the locks of a history.
+// Header describes the locks of a history, and how it was recorded.
 type Header struct {
 	Kind  lock.Kind
 	Locks []Named
-	// GoneLate and GoneMayFree are as in [history.History].
+	// GoneLate and GoneMayFree say how the ends of connections were recorded, as in [history.History].
 	GoneLate, GoneMayFree bool
-	// Clients is as in [history.History].
+	// Clients is the number of clients, as in [history.History]; 0 if unknown.
 	Clients int
-	// PlainValues prevents values that are pairs in an external history from being read as keys with values
-	// (keys.go).
+	// PlainValues says that values of an external history that are pairs are not pairs of a key and a value (keys.go).
 	PlainValues bool
 }
 
-// Named is a lock of a history, with its slots before the first event.
+// Named is a lock of a history, with the number of its slots before the first event.
 type Named struct {
 	Name  string `json:"name"`
 	Slots int    `json:"slots"`
 }
 
-// Unnamed is the header of a history without one: Jepsen's mutex.
+// Unnamed is the header that is assumed for a history without one: a single mutex, as in Jepsen's tests.
 var Unnamed = Header{Kind: lock.Mutex, Locks: []Named{{Name: "lock", Slots: 1}}}
 
-// Notes count the skipped parts of an external history.
+// Notes count what was skipped or reinterpreted in an external history.
 type Notes struct {
-	Ignored     int  // events without meaning for a lock, such as partitions
-	Unexplained int  // errors in unknown words: the reason of the failure is unknown
-	Values      int  // values other than slots: the event may concern any slot
+	Ignored     int  // events that mean nothing for a lock, such as Jepsen's partitions
+	Unexplained int  // errors in unknown words, so that the reason is unknown
+	Values      int  // values that name no slot, so that the event may concern any
 	Fields      int  // events with unknown fields
-	Backwards   int  // events with an earlier time than the event before; String omits them
-	Renamed     int  // processes of a client named by answers, which had another process before
-	Keys        int  // keys of values that are pairs; each is a lock
+	Backwards   int  // events with an earlier time than the one before; not in String
+	Renamed     int  // processes that continue another process of the same client
+	Keys        int  // different keys in values that are pairs; each key is a lock
 	Owned       int  // answers that name their client
 	Fences      int  // answers with a fence, which is a token
-	Timeless    int  // clients' events without a time
-	Spans       int  // spans that concern no lock
-	Spanned     bool // the history consists of spans
+	Timeless    int  // events of clients without a time
+	Spans       int  // spans without the attribute lock.name
+	Spanned     bool // the history was converted from spans
 }
 
-// Readings are the choices made in reading an external history, one in each line.
+// Readings describes how an external history was interpreted where there was a choice, one choice in each line.
 func (n Notes) Readings() (lines []string) {
 	if n.Spanned {
 		lines = append(lines, "a span is an operation that is called when it starts and answered when it ends; those that touch are concurrent")
@@ -71,7 +70,7 @@ func (n Notes) Readings() (lines []string) {
 	return lines
 }
 
-// String describes the skipped parts; "" if there are none.
+// String describes what was skipped; "" if nothing was.
 func (n Notes) String() string {
 	var said []string
 	for _, note := range []struct {
@@ -110,7 +109,7 @@ func (h *Header) history() *history.History {
 	return out
 }
 
-// HistoryInput is a history's file, or what comes through a pipe.
+// HistoryInput is the kind of input that a history is: a file, or input from a pipe.
 var HistoryInput = infile.Input{Noun: "history", Most: 64 << 30}
 
 // LoadHistory reads a history from a file: JSON Lines, a JSON array, or Jepsen's EDN. assumed is the header for a
@@ -124,8 +123,8 @@ func LoadHistory(path string, assumed Header) (*history.History, Notes, error) {
 	return ReadHistory(f, path, assumed)
 }
 
-// ReadHistory reads a history; errors use the name. An error is one line: the place, the field, what was found, and
-// what was expected.
+// ReadHistory reads a history. An error is one line: the place, the field, what was found, and what was expected.
+// Errors use name as the file's name.
 func ReadHistory(r io.Reader, name string, assumed Header) (*history.History, Notes, error) {
 	rec, err := NewRecording(r, name, assumed)
 	if err != nil {
@@ -142,7 +141,7 @@ func ReadHistory(r io.Reader, name string, assumed Header) (*history.History, No
 	return h, rec.Notes(), nil
 }
 
-// events reads the events of a history one by one.
+// events reads the events of a history one by one, in any format.
 type events struct {
 	history *history.History // without its events
 	next    func(*history.Event) error
@@ -150,7 +149,8 @@ type events struct {
 	clients *identities
 }
 
-// eventsOf begins to read a history in any of the formats. With k, its values are pairs with these keys.
+// eventsOf begins to read a history in any of the formats. If k is not nil, the history's values are pairs with these
+// keys.
 func eventsOf(r io.Reader, name string, assumed Header, k *keys) (*events, error) {
 	assumed = k.header(assumed)
 	in := bufio.NewReaderSize(r, 1<<18)
@@ -174,7 +174,7 @@ func eventsOf(r io.Reader, name string, assumed Header, k *keys) (*events, error
 	return out, nil
 }
 
-// each calls event with each event, until it returns an error.
+// each calls event with each event. It stops at the first error of event, and returns it.
 func (in *events) each(event func(e *history.Event) error) error {
 	var e history.Event
 	last := int64(minTime)
@@ -185,7 +185,7 @@ func (in *events) each(event func(e *history.Event) error) error {
 			return err
 		}
 		switch {
-		case e.Time == 0 || e.F == history.Other: // it has none, or its time does not matter
+		case e.Time == 0 || e.F == history.Other: // the event has no time, or its time does not matter
 		case e.Time < last:
 			in.notes.Backwards++
 		default:
@@ -197,14 +197,14 @@ func (in *events) each(event func(e *history.Event) error) error {
 	}
 }
 
-// passBlanks skips any number of blanks at the beginning of a file, and counts their lines.
+// passBlanks skips the blanks at the beginning of a file, and returns the number of lines skipped.
 func passBlanks(in *bufio.Reader) (lines int) {
 	for {
 		switch c, err := in.ReadByte(); {
 		case err != nil:
 			return lines // the next read returns the error again
 		case !blankInJSON(rune(c)):
-			_ = in.UnreadByte() // it was read
+			_ = in.UnreadByte() // never fails, since a byte was just read
 			return lines
 		case c == '\n':
 			lines++
@@ -214,8 +214,8 @@ func passBlanks(in *bufio.Reader) (lines int) {
 
 func blankInJSON(c rune) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// looksLikeJSON distinguishes JSON from EDN by the token after the first brace, even within an array. An empty array
-// is the same in both. It reads no further than necessary, within the buffer.
+// looksLikeJSON reports whether a history is JSON; otherwise it is EDN. The token after the first brace decides, also
+// within an array. It looks only as far ahead as necessary, within the buffer.
 func looksLikeJSON(in *bufio.Reader) bool {
 	for n := 64; ; n *= 2 {
 		start, err := in.Peek(n)
@@ -231,12 +231,12 @@ func looksLikeJSON(in *bufio.Reader) bool {
 	}
 }
 
-// atLine adds the place before an error.
+// atLine puts the file's name and the line before an error.
 func atLine(name string, line int, err error) error {
 	return errors.New(style.Printable(name) + ":" + strconv.Itoa(line) + ": " + err.Error())
 }
 
-// check reports an error in a header, naming the field as in JSON.
+// check reports what is wrong in a header. The error names the field as in JSON.
 func (h *Header) check() error {
 	if len(h.Locks) == 0 || len(h.Locks) > maxHistoryLocks {
 		return wrong("locks", style.Plural(len(h.Locks), "lock"), "1 to %d", maxHistoryLocks)
@@ -258,7 +258,7 @@ func (h *Header) check() error {
 	return nil
 }
 
-// The bounds of a history from any source.
+// The largest numbers that a history may have.
 const (
 	maxSlot         = 1<<16 - 1
 	maxPriority     = 1<<8 - 1

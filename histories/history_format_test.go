@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// TestFormatIsSeen: what a history is written in is seen from how it begins.
+// TestFormatIsSeen: the first characters of a history show whether it is JSON or EDN.
 func TestFormatIsSeen(t *testing.T) {
 	for text, want := range map[string]bool{
 		"":                       true,
@@ -36,7 +36,8 @@ func TestFormatIsSeen(t *testing.T) {
 	}
 }
 
-// TestEDNInPieces: EDN says the same however it is cut into reads, with all that begins with two characters.
+// TestEDNInPieces: EDN is read the same if the input arrives in small pieces. The text has everything that begins with
+// two special characters, such as #_ and ##.
 func TestEDNInPieces(t *testing.T) {
 	const text = `[#_ {:type :no} #jepsen.history.Op{:type :invoke, :f :acquire, :value nil, :process 0, :time 1} ; a comment
 		#_#_ 1 2 ^{:a 1} {:type :ok :f :acquire :process 0 :time 2 :value nil :more #{1 2} :nan ##NaN :var #'a :like #"a\"b" :c \space :d \} :s "\n\t\\\"é"}
@@ -57,7 +58,7 @@ func TestEDNInPieces(t *testing.T) {
 	}
 }
 
-// TestEDNNested: values are nested so deep, and no deeper.
+// TestEDNNested: values may be nested 64 deep, and no deeper.
 func TestEDNNested(t *testing.T) {
 	nested := func(depth int) string {
 		return "{:type :invoke :f :acquire :process 0 :more " + strings.Repeat("[", depth) + strings.Repeat("]", depth) + "}"
@@ -71,7 +72,7 @@ func TestEDNNested(t *testing.T) {
 	}
 }
 
-// TestObjectEnd: an object ends at its last brace, whatever stands in its strings.
+// TestObjectEnd: a JSON object ends at its closing brace, and braces in its strings do not count.
 func TestObjectEnd(t *testing.T) {
 	for _, c := range []struct{ object, more string }{
 		{`{}`, ``},
@@ -96,8 +97,8 @@ func TestObjectEnd(t *testing.T) {
 	}
 }
 
-// TestBlanksBefore: a history may begin with blanks, more than a buffer holds and more than a line may have. An error
-// names the right line.
+// TestBlanksBefore: a history may begin with more blanks than a buffer or a line can have. An error still names the
+// right line.
 func TestBlanksBefore(t *testing.T) {
 	const edn, json = `{:type :invoke, :f :acquire, :process 0}`, `{"type":"invoke","f":"acquire","process":0}`
 	for name, events := range map[string][2]string{

@@ -17,7 +17,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// randomHistory is well-formed, and has all that a history can have.
+// randomHistory is a random well-formed history of n events, with every kind of event and field.
 func randomHistory(seed uint64, n int) *history.History {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs", "mails \"é\\\n"}, Slots: []int{3, 0}}
@@ -75,7 +75,7 @@ func TestHistoryRoundTrip(t *testing.T) {
 	}
 }
 
-// TestImport walks the recorded histories and compares each with its form in JSON Lines.
+// TestImport reads the recorded histories in testdata, and compares them with their expected form in JSON Lines.
 func TestImport(t *testing.T) {
 	files, err := filepath.Glob("../testdata/histories/*.edn")
 	if err != nil || len(files) == 0 {
@@ -104,7 +104,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestHistoryErrors has one invalid history in each paragraph of a file, and compares the errors.
+// TestHistoryErrors reads invalid histories, one in each paragraph of a file, and compares the errors with another
+// file.
 func TestHistoryErrors(t *testing.T) {
 	for _, name := range []string{"jsonl", "edn"} {
 		data, err := os.ReadFile("../testdata/histories/bad/" + name + ".txt")
@@ -135,7 +136,7 @@ func TestReadLongLine(t *testing.T) {
 	}
 }
 
-// TestReadFails hands on what a disk says.
+// TestReadFails: an error of the disk in reading a history is returned.
 func TestReadFails(t *testing.T) {
 	broken := errors.New("broken disk")
 	for _, start := range []string{"", "{\"type\":\"invoke\",\"process\":1,\"f\":\"acquire\"}\n", "{:type :invoke, "} {
@@ -150,7 +151,7 @@ type failing struct{ error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.error }
 
-// TestValues: an event's value has the fields of its operation that are not zero, and nothing else.
+// TestValues: the value of a written event has those fields of its operation that are not zero, and no others.
 func TestValues(t *testing.T) {
 	h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{1}}
 	for f := history.F(lock.Acquire); f <= history.Audit; f++ {

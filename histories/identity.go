@@ -2,23 +2,23 @@ package histories
 
 import "github.com/lockproof/lockproof/model/history"
 
-// A recorder adds to each event the host that recorded it, and the program on that host (pid). Programs number their
-// clients independently, so a client is identified by all three. The events of a client get one number: its process
-// number, unless another client has that.
+// A recorder adds two facts to each event: the host, and the number of the program on that host (pid). Programs number
+// their clients independently. A client is therefore identified by host, program and process number. All events of a
+// client get the same number: the process number, unless another client has it already.
 
-// identity identifies a client.
+// identity identifies a client in the files of several programs.
 type identity struct {
-	host    string // or the file, if events name no host
+	host    string // the host, or the file if its events name no host
 	pid     int64
 	process int32
 }
 
-// identities numbers clients. The zero value is ready to use.
+// identities gives each client a number. The zero value is ready to use.
 type identities struct {
 	numbers  map[identity]int32
 	clients  map[int32]identity
-	next     int32 // this number and all larger ones are free
-	timeless int   // clients' events without a time
+	next     int32 // the lowest number above all that are in use
+	timeless int   // number of clients' events without a time
 }
 
 // identify gives an event the number of its client.
@@ -34,7 +34,7 @@ func (t *identities) identify(d *draft) {
 	}
 }
 
-// number is the number of a client.
+// number is the number of a client; a new client gets a new one.
 func (t *identities) number(id identity) int32 {
 	if n, ok := t.numbers[id]; ok {
 		return n

@@ -2,10 +2,10 @@ package histories
 
 import "bytes"
 
-// elements splits a JSON array of objects, for a [bufio.Scanner]. It only finds the end of each object. Misplaced
-// input becomes an element that is then no valid event.
+// elements splits a JSON array into its objects, for a [bufio.Scanner]. It only looks for the end of each object. Other
+// text becomes an element too, and is refused later, since it is no valid event.
 type elements struct {
-	line    int  // line in which the last element began
+	line    int  // line in which the last element began, from 1
 	at      int  // current line, from 1
 	begun   bool // the opening bracket was read
 	another bool // a comma was read, so an element must follow
@@ -13,7 +13,7 @@ type elements struct {
 	ended   bool // the closing bracket was read
 }
 
-// split is the [bufio.SplitFunc].
+// split is a [bufio.SplitFunc].
 func (a *elements) split(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	i := 0
 	for ; i < len(data); i++ {
@@ -38,8 +38,8 @@ func (a *elements) split(data []byte, atEOF bool) (advance int, token []byte, er
 	return i, nil, nil
 }
 
-// element is the element at i: an object up to its end, otherwise the rest of its line. If the buffer does not
-// contain the end, the scanner asks again.
+// element returns the element that begins at i. This is an object, or otherwise the text up to the next comma or
+// bracket. If the data ends before the element does, it asks for more data.
 func (a *elements) element(data []byte, i int, atEOF bool) (advance int, token []byte, err error) {
 	a.line = a.at
 	switch {
@@ -61,7 +61,7 @@ func (a *elements) element(data []byte, i int, atEOF bool) (advance int, token [
 	return i + n, token, nil
 }
 
-// objectEnd is the length of the object at the beginning of data, or 0 if it does not end there; anything else ends
+// objectEnd is the length of the object at the beginning of data; 0 if the object is incomplete. Anything else ends
 // before the next comma or bracket.
 func objectEnd(data []byte) int {
 	depth, quoted := 0, false

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/linear"
 )
 
-// asArray is JSON Lines as one array, each object over several lines.
+// asArray writes JSON Lines as one JSON array, with each object spread over several lines.
 func asArray(lines string) string {
 	var objects []string
 	for line := range strings.Lines(lines) {
@@ -25,8 +25,8 @@ func asArray(lines string) string {
 	return " [\n" + strings.Join(objects, " ,\n\t") + "\r\n] \n"
 }
 
-// TestJSONArray: an array says the same as its objects on lines of their own, with a header and without,
-// however it is cut into reads.
+// TestJSONArray: an array of events is read like the same events in JSON Lines, with and without a header, in pieces of
+// any size.
 func TestJSONArray(t *testing.T) {
 	const header = `{"lockproof":"history","version":1,"kind":"semaphore","locks":[{"name":"jobs","slots":2}]}`
 	const events = `
@@ -47,7 +47,7 @@ func TestJSONArray(t *testing.T) {
 	}
 }
 
-// slowly reads a few bytes at a time.
+// slowly is a reader that returns only a few bytes at a time.
 type slowly struct {
 	*strings.Reader
 	most int
@@ -55,7 +55,8 @@ type slowly struct {
 
 func (s *slowly) Read(p []byte) (int, error) { return s.Reader.Read(p[:min(s.most, len(p))]) }
 
-// TestLongArray: an event of an array is bounded as a line is; the array is not.
+// TestLongArray: an event in an array may be as long as a line of JSON Lines, and no longer. The array itself has no
+// limit.
 func TestLongArray(t *testing.T) {
 	event := `{"type":"invoke","process":%,"f":"acquire"}` + strings.Repeat(" ", 1000)
 	var all []string
@@ -72,8 +73,7 @@ func TestLongArray(t *testing.T) {
 	}
 }
 
-// FuzzJSONArray: an input of JSON Lines reads the same as an array, and an array reads like its events on separate
-// lines.
+// FuzzJSONArray: if any input is read as a history, the same history written as an array is read the same.
 func FuzzJSONArray(f *testing.F) {
 	f.Add([]byte(`[{"type":"invoke","process":1,"f":"acquire"}, {"type":"ok","process":1,"f":"acquire","value":{"slot":1}}]`))
 	f.Add([]byte(`{"type":"invoke","process":1,"f":"acquire"}`))
@@ -97,7 +97,8 @@ func FuzzJSONArray(f *testing.F) {
 	})
 }
 
-// TestEventNumbers: an event has the number that Jepsen gives it, whatever its nemesis did before.
+// TestEventNumbers: skipped events of Jepsen's nemesis keep their place, so that later events have the numbers that
+// Jepsen gave them.
 func TestEventNumbers(t *testing.T) {
 	const text = `{:index 0 :process :nemesis :type :info :f :start-partition :time 1}
 		{:index 1 :process 0 :type :invoke :f :acquire}
@@ -117,7 +118,7 @@ func TestEventNumbers(t *testing.T) {
 	}
 }
 
-// TestArrayEndsOnce: an array ends with one bracket, before which no comma stands and behind which nothing does.
+// TestArrayEndsOnce: an array ends with one closing bracket. A comma before it, or text after it, is an error.
 func TestArrayEndsOnce(t *testing.T) {
 	const event = `{"type":"invoke","process":1,"f":"verify"}`
 	for text, want := range map[string]string{

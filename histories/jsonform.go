@@ -10,7 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// formOfJSON converts a JSON value to the corresponding EDN form: fields are keywords, null is nil.
+// formOfJSON converts a JSON value to the corresponding EDN form: names of fields become keywords, and null becomes
+// nil.
 func formOfJSON(data []byte) (form, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(data))
 	f, err := readForm(d, 0)
@@ -46,7 +47,7 @@ func readForm(d *jsontext.Decoder, depth int) (f form, err error) {
 
 var errDeep = errors.New("a value that does not end, or is nested too deep")
 
-// readForms reads the elements of an object or an array.
+// readForms reads the elements of a JSON object or array as forms.
 func readForms(d *jsontext.Decoder, kind jsontext.Kind, depth int) (form, error) {
 	f := form{kind: listForm}
 	if kind == '{' {
@@ -66,7 +67,7 @@ func readForms(d *jsontext.Decoder, kind jsontext.Kind, depth int) (form, error)
 	return f, err
 }
 
-// named reports whether a map has only these keywords.
+// named reports whether all keys of a map are among these keywords.
 func (f *form) named(keywords []string) bool {
 	for i := 0; i < len(f.items); i += 2 {
 		if !slices.Contains(keywords, f.items[i].text) {

@@ -40,16 +40,16 @@ import (
 // the values of Jepsen's EDN, with the same meaning (edn.go): lock and unlock, other errors, other values, and the
 // nemesis's actions on an external system. Skipped parts are counted, and reported.
 
-// The format of histories. Files of other versions are refused.
+// The format of histories in JSON Lines, and its bounds. Files with another version number are refused.
 const (
 	historyFormat  = "history"
 	historyVersion = 1
-	maxEventLine   = 1 << 20 // bytes
+	maxEventLine   = 1 << 20 // largest length of a line, in bytes
 	minTime        = -math.MaxInt64
 	nemesis        = "nemesis"
 )
 
-// headerFile is the first line.
+// headerFile is the first line of a history in JSON Lines.
 type headerFile struct {
 	Lockproof string  `json:"lockproof"`
 	Version   int     `json:"version"`
@@ -67,18 +67,18 @@ type Reader struct {
 	name      string
 	lines     *bufio.Scanner
 	line      int
-	array     *elements // if it is an array; nil for JSON Lines
-	pending   bool      // a line was read, but not used yet
-	headed    bool      // the history has a header
+	array     *elements // splits the input if it is one JSON array; nil for JSON Lines
+	pending   bool      // the current line was read, but not used yet
+	headed    bool      // the input has a header
 	locks     words[uint16]
-	jepsen    interpreter // for words other than those above
+	jepsen    interpreter // interprets events in Jepsen's own words
 	clients   identities
 	validator validator
 	scanner   scanner
 }
 
-// newReader returns a reader of a history after the given number of blank lines; errors use the name. assumed is the
-// header for a history without one.
+// newReader returns a reader of a history after the given number of blank lines, which only errors need. Errors use
+// name as the file's name. assumed is the header for a history without one.
 func newReader(in *bufio.Reader, name string, before int, assumed Header) (*Reader, error) {
 	reader := &Reader{Header: assumed, name: name, lines: bufio.NewScanner(in), line: before, locks: assumed.vocabulary(), validator: newValidator()}
 	reader.jepsen.locks = reader.locks
@@ -99,7 +99,7 @@ func newReader(in *bufio.Reader, name string, before int, assumed Header) (*Read
 	return reader, reader.readHeader()
 }
 
-// next goes to the next nonempty line.
+// next goes to the next nonempty line, or returns [io.EOF].
 func (r *Reader) next() error {
 	if r.pending {
 		r.pending = false
@@ -182,9 +182,9 @@ func (r *Reader) read() (d draft, err error) {
 	return d, nil
 }
 
-// jepsens interprets the current line as an event of Jepsen's; known is false for a skipped one. It does not
-// understand lockproof's own occurrences with foreign fields, nor foreign fields outside of an array. With a header,
-// it also does not understand values with fields, nor any of lockproof's own occurrences.
+// jepsens interprets the current line as an event of Jepsen's. known is false if the event is to be skipped. understood
+// is false if the line is no such event. For example, a line with unknown fields is understood only in an array without
+// a header.
 func (r *Reader) jepsens() (d draft, known, understood bool) {
 	f, err := formOfJSON(r.lines.Bytes())
 	more := !f.named(eventFields)
@@ -212,14 +212,15 @@ func (r *Reader) jepsens() (d draft, known, understood bool) {
 	return d, known, err == nil
 }
 
-// eventFields are the fields of an event, and valueFields those of its value; valueWords also include Jepsen's.
+// eventFields are the fields of an event. valueFields are the fields of an event's value. valueWords are valueFields
+// and the words that only Jepsen's values have.
 var (
 	eventFields = []string{"index", "type", "process", "f", "value", "time", "error", "lock", "host", "pid", "session", "mono"}
 	valueFields = []string{"slot", "slots", "permits", "mode", "priority", "held", "token", "client", "nodes", "to"}
 	valueWords  = append([]string{"fence"}, valueFields...)
 )
 
-// event reads the current line.
+// event reads the current line into a draft.
 func (r *Reader) event(d *draft) {
 	s := &r.scanner
 	e := &d.event
@@ -259,7 +260,8 @@ func (r *Reader) event(d *draft) {
 	s.end()
 }
 
-// recorder reads what a recorder adds to an event: the machine, the program, the session and the monotonic time.
+// recorder reads one of the fields that a recorder adds to an event: the host, the program's process number, the
+// session or the monotonic time.
 func recorder(s *scanner, d *draft, key []byte) {
 	switch string(key) {
 	case "host":
@@ -279,7 +281,7 @@ func recorder(s *scanner, d *draft, key []byte) {
 	}
 }
 
-// begin notes that a part of the event occurs; it must not occur twice.
+// begin notes that a field of the event was found. A field that occurs twice is an error.
 func (d *draft) begin(p part, field string, s *scanner) {
 	s.field = field
 	if d.has&p != 0 {
@@ -288,7 +290,7 @@ func (d *draft) begin(p part, field string, s *scanner) {
 	d.has |= p
 }
 
-// process reads a client's number, or the word for the nemesis.
+// process reads a client's number, or the word "nemesis".
 func process(s *scanner) int32 {
 	if s.peek() != '"' {
 		return int32(s.integer(0, MaxProcess))

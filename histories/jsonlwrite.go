@@ -12,15 +12,15 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Writer writes a history as JSON Lines, event by event, so that the history is on disk before it is judged.
+// Writer writes a history as JSON Lines, event by event. A history can thus be on disk before it is judged.
 type Writer struct {
 	out   *bufio.Writer
-	locks [][]byte // names of the locks, quoted
+	locks [][]byte // names of the locks, quoted for JSON
 	index int64
 	line  []byte
 }
 
-// NewWriter writes a history's header. [Writer.Flush] writes out the buffer.
+// NewWriter returns a Writer, after writing the header to its buffer. [Writer.Flush] empties the buffer.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	out := &Writer{out: bufio.NewWriterSize(w, 1<<16)}
 	for _, l := range h.Locks {
@@ -81,7 +81,7 @@ func (w *Writer) Write(e *history.Event) error {
 // Flush writes out the buffer.
 func (w *Writer) Flush() error { return w.out.Flush() }
 
-// appendValue writes an operation's argument or result: the fields that a reader needs.
+// appendValue writes an operation's argument or result, with the fields that the operation needs.
 func appendValue(b []byte, e *history.Event) []byte {
 	parts := valueOf(e)
 	if parts == 0 {
@@ -146,7 +146,7 @@ func appendNodes(b []byte, nodes history.Nodes) []byte {
 	return append(b, ']')
 }
 
-// valueOf are the parts of an event that belong to its value.
+// valueOf are the fields of an event that are written as parts of its value.
 func valueOf(e *history.Event) part {
 	var parts part
 	op := e.F.Op()

@@ -14,18 +14,19 @@ import (
 // value, such as [5 nil]. A history is read in this way if every invocation has a pair, the value of every answer is
 // a pair with the same key or nil, and every key is acquired before it is released.
 
-// keys are the keys of such a history, in the order of their appearance.
+// keys are the keys of a history whose values are pairs of a key and the actual value. They are in the order of their
+// first appearance.
 type keys struct {
 	names   []string
 	numbers map[string]uint16
-	calling map[int32]uint16 // by process: the key of its operation under way
+	calling map[int32]uint16 // by process: the number of the key of its call under way
 }
 
-// maxKeyText is the largest length of a key in bytes.
+// maxKeyText is the largest length of a key's text, in bytes.
 const maxKeyText = 1 << 8
 
-// keysOf are the keys of a history, or nil if its values are no pairs. It stops at the first value that is no pair.
-// An unreadable history has no keys.
+// keysOf finds the keys of a history whose values are pairs of a key and the actual value. It returns nil if any
+// operation has another value, or if the history cannot be read.
 func keysOf(r io.Reader, name string, assumed Header) (*keys, error) {
 	if assumed.PlainValues {
 		return nil, nil
@@ -52,7 +53,8 @@ func newKeys() *keys {
 	return &keys{numbers: make(map[string]uint16), calling: make(map[int32]uint16)}
 }
 
-// formsOf returns the events of a history without a header as forms; nil if it has a header.
+// formsOf returns a function that reads the events of a history as EDN forms. It returns nil if the history has a
+// header, since such a history has no keys, or if it cannot be read.
 func formsOf(r io.Reader, name string, assumed Header) func() (form, error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	passBlanks(in)
@@ -75,7 +77,7 @@ func formsOf(r io.Reader, name string, assumed Header) func() (form, error) {
 	}
 }
 
-// see handles an event, and reports whether the history can still be one with keys.
+// see handles an event. It reports whether the values so far are pairs with keys.
 func (k *keys) see(event *form) bool {
 	process, what, f := event.get("process"), event.get("type"), event.get("f")
 	if process == nil || process.kind != integerForm || what == nil || f == nil {
@@ -105,7 +107,7 @@ func (k *keys) see(event *form) bool {
 	return true
 }
 
-// keyIn is the key of a value that is a pair.
+// keyIn is the key in a value. ok is false if the value is no pair.
 func keyIn(value *form) (name string, ok bool) {
 	if value == nil || value.kind != listForm || len(value.items) != 2 {
 		return "", false
@@ -117,7 +119,8 @@ func keyIn(value *form) (name string, ok bool) {
 	return key.String(), true
 }
 
-// header is the header of a history with these keys: each is a lock like the assumed one.
+// header is the header of a history with these keys. It has a lock for each key, with as many slots as the assumed
+// lock.
 func (k *keys) header(assumed Header) Header {
 	if k == nil {
 		return assumed
@@ -130,7 +133,7 @@ func (k *keys) header(assumed Header) Header {
 	return assumed
 }
 
-// split assigns a client's operation to the lock of its key, and returns the actual value.
+// split finds the key in an operation's value, sets the event's lock to that of the key, and returns the actual value.
 func (k *keys) split(value *form, d *draft) (*form, error) {
 	process := d.event.Process
 	if d.event.Type != history.Invoke && (value == nil || value.is("nil")) {

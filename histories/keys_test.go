@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestKeys: values are read as pairs with keys only where every operation has one.
+// TestKeys: values are read as pairs of a key and a value only if every operation has such a pair.
 func TestKeys(t *testing.T) {
 	const acquired = `{:type :invoke :f :acquire :process 0 :value [1 nil]} {:type :ok :f :acquire :process 0 :value [1 nil]} `
 	plain := Unnamed
@@ -15,7 +15,7 @@ func TestKeys(t *testing.T) {
 		name, text string
 		header     Header
 		locks      string
-		values     int // that are not understood
+		values     int // values that are not understood
 	}{
 		{"two keys", acquired + `{:type :invoke :f :acquire :process 1 :value [:b nil]}`, Unnamed, "key 1, key :b", 0},
 		{"an answer without a value", acquired + `{:type :invoke :f :release :process 0 :value ["1" 2]}`, Unnamed, "lock", 3},

@@ -11,32 +11,34 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Machines has histories of the same locks that several machines have recorded, each by its own clock.
+// Machines has the history of locks that clients on several machines have recorded, each machine by its own clock.
 type Machines struct {
-	// History has all events, in the order of their times. Events of two machines at the same time are in any order,
-	// except that answers come after invocations.
+	// History has the events of all machines, sorted by time. Events of two machines at the same time are in any order,
+	// except that invocations come before answers.
 	History *history.History
-	// Of is, by event, the machine of its client, as an index in Names; -1 for an event of no client.
+	// Of has, for each event, the machine of its client as an index in Names. It is -1 for an event of the nemesis.
 	Of []int
 	// Names are the machines that have clients: hosts, or files whose events name no host.
 	Names []string
-	// Notes are the notes of all files together.
+	// Notes are the notes on all files together.
 	Notes Notes
-	// Relative says that times are too small for times since 1970. It is assumed that all count from the same moment.
+	// Relative says that some times are too small to count from 1970. They are assumed to count from one moment, the
+	// same on all machines.
 	Relative bool
 }
 
-// InputFile is a history's file and its name.
+// InputFile is an open file with a history, and its name.
 type InputFile struct {
 	Name string
 	In   io.Reader
 }
 
-// wallTime is a time in the year 2001: every clock that counts from 1970 now shows a later one.
+// wallTime is a time in 2001, in nanoseconds since 1970. A clock that counts from 1970 shows a later time today.
 const wallTime = 1e18
 
-// ReadMachines reads histories that machines have recorded. Every event of a client needs a time. Clients of two
-// hosts, or of two files whose events name no host, are different clients. most is the largest number of events.
+// ReadMachines reads the files that several machines have recorded. Every event of a client needs a time. Clients in
+// different files are different clients if their hosts differ, or if the events name no host. most is the largest
+// number of events of all files together.
 func ReadMachines(files []InputFile, assumed Header, most int) (*Machines, error) {
 	r := machinesReader{assumed: assumed, most: most, queues: make(map[[2]string]*[]placed), spans: make(map[int32][]span), locks: make(map[string]uint16)}
 	for i := range files {
@@ -57,14 +59,14 @@ type machinesReader struct {
 	most    int
 	events  int
 	out     Machines
-	queues  map[[2]string]*[]placed // by machine and file
+	queues  map[[2]string]*[]placed // by machine and file: its events in order
 	order   []*[]placed
 	locks   map[string]uint16
 	clients identities
-	spans   map[int32][]span // by process in files without hosts: the time in which it is active
+	spans   map[int32][]span // by process, for files without hosts: when it was active
 }
 
-// placed is an event with its place in its file.
+// placed is an event, with a description of where its file has it.
 type placed struct {
 	event history.Event
 	place string
@@ -100,7 +102,7 @@ func (r *machinesReader) file(f *InputFile) error {
 	return r.place(f.Name, h, rec.clients.clients)
 }
 
-// have says that a number of events have something.
+// have begins a sentence about a number of events: "1 event has", "2 events have".
 func have(n int) string {
 	if n == 1 {
 		return "1 event has"
@@ -108,7 +110,7 @@ func have(n int) string {
 	return style.Plural(n, "event") + " have"
 }
 
-// lockNames merges the locks of files, by their names.
+// lockNames adds the locks of a file. Locks with the same name in several files are one lock.
 func (r *machinesReader) lockNames(name string, h *history.History) error {
 	if r.out.History == nil {
 		r.out.History = &history.History{Kind: h.Kind, GoneLate: h.GoneLate, GoneMayFree: h.GoneMayFree}
@@ -132,12 +134,12 @@ func (r *machinesReader) lockNames(name string, h *history.History) error {
 	return nil
 }
 
-// place sets the machine, lock and client number of each event of a file.
+// place gives each event of a file its machine, lock and client number, and stores it.
 func (r *machinesReader) place(name string, h *history.History, hosts map[int32]identity) error {
 	last := int64(0)
 	for i := range h.Events {
 		e := h.Events[i]
-		if e.Process == history.Nemesis && e.Time == 0 { // it has no time
+		if e.Process == history.Nemesis && e.Time == 0 { // the event has no time
 			e.Time = last
 		}
 		last = e.Time
@@ -173,7 +175,7 @@ func (r *machinesReader) place(name string, h *history.History, hosts map[int32]
 	return nil
 }
 
-// put adds an event to those that its machine recorded in a file.
+// put appends an event to those that one machine has recorded in one file.
 func (r *machinesReader) put(at [2]string, p placed) {
 	queue := r.queues[at]
 	if queue == nil {
@@ -186,7 +188,7 @@ func (r *machinesReader) put(at [2]string, p placed) {
 	*queue = append(*queue, p)
 }
 
-// client is the number of a file's client, among those of all files.
+// client is the number of a client from a file, among the clients of all files.
 func (r *machinesReader) client(file string, process int32, hosts map[int32]identity) int32 {
 	id := hosts[process]
 	switch {
@@ -206,7 +208,7 @@ func (r *machinesReader) client(file string, process int32, hosts map[int32]iden
 	return n
 }
 
-// span extends the time in which a file's process is active.
+// span extends the time in which a process of a file was active, up to an event.
 func (r *machinesReader) span(file string, e *history.Event) {
 	all := r.spans[e.Process]
 	if n := len(all); n == 0 || all[n-1].file != file {
@@ -217,8 +219,8 @@ func (r *machinesReader) span(file string, e *history.Event) {
 	s.first, s.last = min(s.first, e.Time), max(s.last, e.Time)
 }
 
-// splitClients checks that processes with the same number in two files are two clients. If one of them has finished
-// before the other begins, they may be one client, whose log was continued in another file.
+// splitClients checks that processes with the same number in two files are different clients. If one ends before the
+// other begins, this is an error: both may be one client whose log continues in a second file.
 func (r *machinesReader) splitClients() error {
 	for process, all := range r.spans {
 		slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.first, b.first) })
@@ -248,7 +250,7 @@ func (r *machinesReader) merge() {
 	}
 }
 
-// before reports whether an event comes before an event of another machine.
+// before reports whether an event comes before the event o of another machine.
 func (p *placed) before(o *placed) bool {
 	if p.event.Time != o.event.Time {
 		return p.event.Time < o.event.Time
@@ -256,7 +258,7 @@ func (p *placed) before(o *placed) bool {
 	return p.event.Type == history.Invoke && o.event.Type != history.Invoke
 }
 
-// add adds the notes of another file, except Backwards, which is counted for each machine.
+// add adds the counts of another file's notes. Backwards is left out, since it is counted separately for each machine.
 func (n *Notes) add(o Notes) {
 	n.Ignored += o.Ignored
 	n.Unexplained += o.Unexplained

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Faults of machines are read as they were written, in both forms.
+// TestMachines: machine faults are written and read back unchanged, in JSON Lines and in EDN.
 func TestMachines(t *testing.T) {
 	h := &history.History{Kind: lock.Mutex, Locks: []string{"jobs"}, Slots: []int{0}}
 	for f := history.Cut; f.Machine(); f++ {
@@ -44,7 +44,7 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// A fault of machines says which nodes it befell.
+// TestMachinesRefused: a machine fault that does not say which nodes it affects is refused.
 func TestMachinesRefused(t *testing.T) {
 	for value, want := range map[string]string{
 		`null`:                     "the numbers of nodes, as nodes",

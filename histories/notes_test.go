@@ -2,7 +2,7 @@ package histories
 
 import "testing"
 
-// TestNotes: skipped parts have one sentence each, and there is no text without them.
+// TestNotes: each count of skipped parts is described in words; without skipped parts the text is empty.
 func TestNotes(t *testing.T) {
 	for want, notes := range map[string]Notes{
 		"":                               {},

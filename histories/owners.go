@@ -14,23 +14,24 @@ import (
 // for at most mostWaiting other events. After that the process counts as a separate client.
 const mostWaiting = 1 << 13
 
-// mostUnknown is the largest number of remembered processes without a known successor.
+// mostUnknown is the largest number of remembered processes whose operation had an unknown outcome and whose successor
+// is not known.
 const mostUnknown = 1 << 10
 
-// owners gives all processes of a client the same number.
+// owners gives all processes of a client the same number, the number of the client's first process.
 type owners struct {
 	read    func() (draft, error)
 	notes   *Notes
 	waiting []history.Event
-	next    int   // index of the first waiting event
-	ended   error // the error at which reading ended
+	next    int   // index in waiting of the next event to return
+	ended   error // the error at which reading ended, such as [io.EOF]
 	numbers map[int32]int32
-	first   map[string]int32 // by client: its first process
-	clients map[int32]bool   // the numbers of these first processes
-	unknown []int32          // processes with an operation of unknown outcome and without a successor so far
-	threads int32            // number of threads; 0 is unknown
-	busy    map[int32]int32  // by number: the process with a call under way
-	told    map[int32]bool   // processes whose new number has been counted
+	first   map[string]int32 // by client: the number of its first process
+	clients map[int32]bool   // the numbers in first
+	unknown []int32          // processes with an unknown outcome that no other process continues yet
+	threads int32            // number of Jepsen's threads; 0 if unknown
+	busy    map[int32]int32  // by number: the process whose call is under way
+	told    map[int32]bool   // renumbered processes that are already counted in the notes
 }
 
 func newOwners(read func() (draft, error), notes *Notes) *owners {
@@ -62,7 +63,7 @@ func (o *owners) Read(e *history.Event) error {
 	return nil
 }
 
-// wait reports whether more input is needed before the next event is complete.
+// wait reports whether more events must be read before the number of the next event is known.
 func (o *owners) wait() bool {
 	n := len(o.waiting) - o.next
 	return n == 0 || n <= mostWaiting && !o.known(o.waiting[o.next].Process)
@@ -73,7 +74,7 @@ func (o *owners) known(process int32) bool {
 	return ok || process == history.Nemesis
 }
 
-// learn notes the owner of an event.
+// learn takes over what an answer says about the client of its process.
 func (o *owners) learn(d *draft) {
 	e := &d.event
 	switch {
@@ -91,7 +92,7 @@ func (o *owners) learn(d *draft) {
 	}
 }
 
-// named handles an answer that names the client of a process.
+// named handles an answer of a process that names the process's client.
 func (o *owners) named(process int32, client string) {
 	first, met := o.first[client]
 	if !met {
@@ -114,8 +115,8 @@ func (o *owners) named(process int32, client string) {
 	}
 }
 
-// succeeds handles a process that no answer has named: it continues the process of its thread whose operation had an
-// unknown outcome.
+// succeeds handles a process whose answers name no client. If it continues a process whose operation had an unknown
+// outcome, it gets the same number.
 func (o *owners) succeeds(process int32) {
 	o.numbers[process] = process
 	for i, before := range o.unknown {
@@ -127,7 +128,8 @@ func (o *owners) succeeds(process int32) {
 	}
 }
 
-// number gives an event the number of its client. Processes that call at the same time are separate clients.
+// number sets an event's process to the number of its client. If two processes with the same number call at the same
+// time, they are separate clients.
 func (o *owners) number(e *history.Event) {
 	if e.Process == history.Nemesis {
 		return

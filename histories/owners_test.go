@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// processesOf are the processes of the events of a history, as they are read.
+// processesOf lists the process number of each event of a history, after reading.
 func processesOf(t *testing.T, text string) (processes string, notes Notes) {
 	t.Helper()
 	h, notes, err := ReadHistory(strings.NewReader(text), "owners.edn", Unnamed)
@@ -19,7 +19,8 @@ func processesOf(t *testing.T, text string) (processes string, notes Notes) {
 	return strings.TrimSpace(processes), notes
 }
 
-// TestOwners: processes whose answers name one client are one, and those between them, of the same thread, as well.
+// TestOwners: processes whose answers name the same client get one number. So do the processes in between on the same
+// thread whose answers name no client.
 func TestOwners(t *testing.T) {
 	call := func(process int, typ, value string) string {
 		return fmt.Sprintf("{:process %d :type :invoke :f :acquire} {:process %d :type :%s :f :acquire :value %s}\n", process, process, typ, value)

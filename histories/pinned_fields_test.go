@@ -16,14 +16,14 @@ import (
 	"github.com/lockproof/lockproof/internal/pinned"
 )
 
-// numbers are about the bounds that fields have.
+// numbers are numbers near the bounds of fields, and malformed numbers.
 var numbers = []string{
 	"-9223372036854775809", "-9223372036854775808", "-1", "-0", "0", "1", "2", "3", "7", "8", "9", "10", "11", "12", "15", "16", "17", "31", "32", "50", "51", "63", "64",
 	"99", "100", "101", "127", "128", "254", "255", "256", "999", "1000", "1001", "4095", "4096", "9999", "10000", "10001", "32767", "32768", "65534", "65535", "65536",
 	"1000000", "1000001", "16777214", "16777215", "16777216", "2147483646", "2147483647", "2147483648", "4294967295", "4294967296", "9223372036854775807", "9223372036854775808", "1.5", "1e2", "01", "+1", "2N", "--1", "1-", "1]", "1}", "1:", "1[", "1{", "1\"", "1;", "1^", "1~",
 }
 
-// jsonValues are others than numbers.
+// jsonValues are other JSON values than numbers, some of them malformed.
 var jsonValues = []string{
 	"null", "true", "false", "tru", "truex", `""`, `"jobs"`, `"lock"`, `"other"`, `"acquire"`, `"verify"`, `"count"`, `"crash"`, `"other"`, `"invoke"`, `"ok"`, `"fail"`, `"info"`, `"full"`, `"timed out"`,
 	`"gave up"`, `"gave-up"`, `"removed"`, `"nemesis"`, `"a\u0062"`, `"a\"b"`, `"a\\"`, `"é"`, `"\ud800"`, `"a`, `'a'`, `"` + "\t" + `"`, `{}`, `[]`, `[1]`, `{"slot":1}`, `{"slot":1,"held":true}`, `{"held":false}`,
@@ -31,7 +31,7 @@ var jsonValues = []string{
 	`{"else":1}`, `{"slot"}`, `{"slot":}`, `{"slot":1,"slot":2}`, "", " 1 ", "\t1\r", "1 2",
 }
 
-// ednValues are the same for EDN.
+// ednValues are other EDN values than numbers, some of them malformed.
 var ednValues = []string{
 	"nil", "true", "false", `""`, `"jobs"`, `"acquire"`, ":jobs", ":other", ":acquire", ":verify", ":count", ":lock", ":unlock", ":crash", ":lockproof/crash", ":lockproof/gone", ":lockproof/none",
 	":lockproof/restart", ":lockproof/other", ":invoke", ":ok", ":fail", ":info", ":full", ":timeout", ":gave-up", "[:full 1]", "[]", "(:timeout)", "#{:full}", "[[1] {2 3}]", ":nemesis", "nemesis", `\a`, `\"`, `\(`,
@@ -40,8 +40,8 @@ var ednValues = []string{
 	"#inst \"2026\"", "#'var", "##NaN", "#_ 1 2", "^:meta 3", "^{:a 1} :ok", `#"x"`, "; note\n 1", "#", "^", "#_", "]", ")", "}", "1 :slot 2", "1,,,", "\f1\v", "1/2", "-", "+", "-a", ":", "1N2",
 }
 
-// TestPinnedFields compares the reading of events with a file: each field has each of many values, around the bounds
-// of numbers and in every form.
+// TestPinnedFields reads events with many values in each field, and compares the results with a file. The values
+// include numbers near the bounds, and every kind of JSON and EDN value.
 func TestPinnedFields(t *testing.T) {
 	f := pinned.New(t)
 	fields := []string{"index", "time", "type", "process", "f", "lock", "value", "error", "extra"}
@@ -78,7 +78,8 @@ func TestPinnedFields(t *testing.T) {
 	f.Compare("testdata/fields.txt")
 }
 
-// withoutValue is an outcome that does not repeat the value, or how it begins.
+// withoutValue removes from an error what it says that it found, if that is the value or its beginning. Similar errors
+// then become equal.
 func withoutValue(outcome, value string) string {
 	before, rest, ok := strings.Cut(outcome, "found ")
 	if found, _, ok := strings.Cut(rest, ", expected"); ok && found != "" && strings.HasPrefix(value, strings.TrimSuffix(found, "…")) {
@@ -90,7 +91,7 @@ func withoutValue(outcome, value string) string {
 	return before + "found " + rest
 }
 
-// quoted is a value as a row has it.
+// quoted is a value as the file of results has it: quoted, unless it is simple.
 func quoted(value string) string {
 	if q := strconv.Quote(value); value == "" || strings.Contains(value, " ") || len(q) != len(value)+2+strings.Count(value, `"`)+strings.Count(value, `\\`) {
 		return q
@@ -98,7 +99,7 @@ func quoted(value string) string {
 	return value
 }
 
-// event is one in a form, with one field of another value.
+// event writes an event in a form. One of its fields, other, has an unusual value.
 func event(field, between string, order []string, usual map[string]string, other, value string) string {
 	var parts []string
 	for _, name := range order {
@@ -113,7 +114,7 @@ func event(field, between string, order []string, usual map[string]string, other
 	return "{" + strings.Join(parts, between) + "}\n"
 }
 
-// containers are histories of EDN in all that may be around events, and in what may not.
+// containers reads EDN events with all combinations of brackets, tags and comments around them.
 func containers(f *pinned.File) {
 	const one = "{:process 1, :type :invoke, :f :acquire}"
 	parts := []string{"[", "]", "(", ")", one, "#_", ";[\n", ",", "#jepsen.history.Op", "^a", "}", "{", "x"}
@@ -124,7 +125,7 @@ func containers(f *pinned.File) {
 	})
 }
 
-// depths are values in one another, about as many as may be.
+// depths reads values that are nested nearly as deep as allowed, and a little deeper.
 func depths(f *pinned.File) {
 	pairs := [][2]string{{"[", "]"}, {"(", ")"}, {"{:a ", "}"}, {"#{", "}"}, {"#_ ", " 1"}, {"#tag ", ""}, {"^:m ", ""}, {"^ ", " 1"}, {"[#_", " 1]"}}
 	f.Block("depths", len(pairs)*8*2, func(i int, s *pinned.Seen) {
@@ -138,8 +139,8 @@ func depths(f *pinned.File) {
 	})
 }
 
-// TestPinnedCounterexampleFields compares the reading of counterexamples with a file: each value is replaced by many
-// others, or missing. Values with the same path, but for indices, have rows once.
+// TestPinnedCounterexampleFields reads counterexamples in which one value is replaced by another, or is missing, and
+// compares the results with a file. Places that differ only in an index are written to the file once.
 func TestPinnedCounterexampleFields(t *testing.T) {
 	f := pinned.New(t)
 	values := slices.Concat(numbers[:len(numbers)-16], []string{"null", "true", `""`, `"jobs"`, `"semaphore"`, `"mutex"`, `"acquire"`, `"strong"`, `"no-leak"`, `"x"`, "{}", "[]", "[1]", `["a"]`, `{"a":"b"}`, "1.5"})
@@ -169,7 +170,8 @@ func TestPinnedCounterexampleFields(t *testing.T) {
 	f.Compare("testdata/counterexample-fields.txt")
 }
 
-// leaves are where the values of a document of JSON are: of a list, the first two and the last.
+// leaves are the JSON pointers to the values of a document. An array has pointers only to its first two items and its
+// last.
 func leaves(text []byte) (paths []jsontext.Pointer) {
 	var walk func(at jsontext.Pointer, v any)
 	walk = func(at jsontext.Pointer, v any) {
@@ -197,7 +199,7 @@ func leaves(text []byte) (paths []jsontext.Pointer) {
 	return paths
 }
 
-// replaced is a document with another value in a place, or none if it is "".
+// replaced is a JSON document with another value at a place. "" removes the value.
 func replaced(t *testing.T, text []byte, at jsontext.Pointer, value string) []byte {
 	var doc any
 	if err := json.Unmarshal(text, &doc); err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestPinned compares the reading of randomly changed files with a file: the error, or how much is read. Random
-// executions are first written in every form.
+// TestPinned reads randomly changed histories and counterexamples, and compares the results with a file. The result is
+// an error, or how much was read.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, form := range []string{"jsonl", "edn", "counterexample"} {
@@ -45,7 +45,7 @@ func TestPinned(t *testing.T) {
 	f.Compare("testdata/pinned.txt")
 }
 
-// kept are short files of testdata that have a form.
+// kept reads the files of testdata in a form, such as "edn". It takes the first 40 lines of a long file.
 func kept(t *testing.T, form string) (texts [][]byte) {
 	pattern := "../testdata/histories/*." + form
 	if form == "counterexample" {
@@ -68,7 +68,7 @@ func kept(t *testing.T, form string) (texts [][]byte) {
 	return texts
 }
 
-// written is the i-th execution of a reference, in a form.
+// written writes the i-th random execution of a reference lock in a form, such as "edn".
 func written(t *testing.T, form string, i int) []byte {
 	var r sim.Runner
 	target := amqplock.References[i%3]
@@ -106,7 +106,7 @@ func written(t *testing.T, form string, i int) []byte {
 	return b.Bytes()
 }
 
-// snippets are put where they make a difference.
+// snippets are pieces of text that often change how a history is read.
 var snippets = []string{
 	"0", "1", "2", "-1", "11", "65536", "70000", "2147483648", "1e3", "0.5", "true", "false", "null", "nil", `""`, `"jobs"`, `"semaphore"`, `"mutex"`,
 	"[", "]", "{", "}", ",", ":", "\n", " ", "\"", "#", ";", "\x00", "\xff", "\x1b[31m", ":invoke", ":ok", ":fail", ":info", ":nemesis", ":acquire", ":release",
@@ -115,11 +115,11 @@ var snippets = []string{
 	"#jepsen.history.Op", "#inst ", ":slot 1", ":held true", "\\a", "\u00e4",
 }
 
-// changed is a text with something else in one place.
+// changed returns a text that differs from the given one in one random place.
 func changed(r *rand.Rand, text []byte) []byte {
 	at := func() int { return r.IntN(len(text) + 1) }
 	if r.IntN(2) == 0 && len(text) > 400 {
-		at = func() int { return r.IntN(400) } // most of what is read is read of the beginning
+		at = func() int { return r.IntN(400) } // prefer the beginning, since reading stops at the first error
 	}
 	from, to := at(), at()
 	if from > to {
@@ -127,25 +127,25 @@ func changed(r *rand.Rand, text []byte) []byte {
 	}
 	with := snippets[r.IntN(len(snippets))]
 	switch r.IntN(8) {
-	case 0: // a byte
+	case 0: // replace a character
 		to = min(len(text), from+1)
 		with = string(rune(r.IntN(128)))
-	case 1: // an insertion
+	case 1: // insert a snippet
 		to = from
-	case 2: // a few bytes less
+	case 2: // drop up to five bytes
 		to, with = min(len(text), from+r.IntN(6)), ""
-	case 3: // the end is missing
+	case 3: // cut the end off
 		to, with = len(text), ""
-	case 4: // something twice
+	case 4: // repeat a part
 		to = min(to, from+120)
 		with = string(text[from:to]) + string(text[from:to])
-	default: // a word
+	default: // replace a word
 		from, to = word(text, from)
 	}
 	return bytes.Join([][]byte{text[:from], []byte(with), text[to:]}, nil)
 }
 
-// word is where the word stands that begins next.
+// word finds the first word after a position, and returns where it begins and ends.
 func word(text []byte, from int) (int, int) {
 	const inside = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-:\"."
 	for from < len(text) && !strings.ContainsRune(inside, rune(text[from])) {
@@ -158,7 +158,8 @@ func word(text []byte, from int) (int, int) {
 	return from, to
 }
 
-// read reads a text, and writes what is read in every form. The outcome is one line: the error, or what is read.
+// read reads a text in a form, and writes the result again in every form. It returns one line: the error, or how much
+// was read.
 func read(s *pinned.Seen, form string, text []byte, r *rand.Rand) string {
 	refused := func(err error) string {
 		s.Count("refused")

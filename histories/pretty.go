@@ -11,11 +11,11 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// prettyWidth is the largest width of a line.
+// prettyWidth is the largest width of an output line, in characters.
 const prettyWidth = 100
 
-// Pretty formats JSON for readers: a value that fits on the rest of its line stays there; any other has each of its
-// parts on a separate line.
+// Pretty formats JSON for readers. A value that fits on its line stays on one line. Otherwise, each part of the value
+// has a line.
 func Pretty(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	if err := layOutValue(&b, data, 0, 0); err != nil {
@@ -25,7 +25,8 @@ func Pretty(data []byte) ([]byte, error) {
 	return safetext.JSON(b.Bytes()), nil
 }
 
-// layOutValue writes one value that begins at a column, in parts indented to a depth.
+// layOutValue writes one value. The value begins at the given column; if it is broken, its parts are indented to the
+// given depth.
 func layOutValue(b *bytes.Buffer, data jsontext.Value, column, depth int) error {
 	flat := data.Clone()
 	if err := flat.Format(jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true)); err != nil {
@@ -38,7 +39,7 @@ func layOutValue(b *bytes.Buffer, data jsontext.Value, column, depth int) error 
 	return layOutParts(b, data, depth)
 }
 
-// layOutParts writes an object or an array, each of its parts on lines of its own.
+// layOutParts writes an object or an array, with each of its parts on a new line.
 func layOutParts(b *bytes.Buffer, data jsontext.Value, depth int) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(data))
 	open, err := dec.ReadToken()

@@ -10,20 +10,20 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Recording is a recorded history that is read event by event, in any number of passes, so it may have any length.
-// Input from a pipe cannot be read twice and is copied first: to memory, or to a temporary file if it is too large,
-// until Close.
+// Recording is a recorded history that is read event by event, in any number of passes. Its length is therefore not
+// limited. Input from a pipe cannot be read twice, so it is copied to memory, or to a temporary file if it is large.
+// Close deletes the copy.
 type Recording struct {
 	history *history.History // without its events
 	notes   Notes
 	file    io.ReadSeeker
-	start   int64  // where it begins
-	pipe    *spool // the file, if it is a pipe; nil if it is none
+	start   int64  // where the history begins in the file, in bytes
+	pipe    *spool // the pipe with its copy, if the input is a pipe; else nil
 	name    string
 	assumed Header
-	keys    *keys // nil if its values are no pairs
+	keys    *keys // keys of values that are pairs; nil if the values are no pairs
 	clients identities
-	spanned *spanned // if it is a history of spans; else nil
+	spanned *spanned // what is known of the spans of a history of spans; else nil
 }
 
 // NewRecording begins to read a history, as [ReadHistory] does. The caller closes it.
@@ -63,7 +63,7 @@ func (r *Recording) spans() error {
 	return nil
 }
 
-// seekable turns the input into one that can be read again from its present position.
+// seekable makes the input one that can be read again from its present position, by copying it if it is a pipe.
 func (r *Recording) seekable(from io.Reader, limits spoolLimits) {
 	if file, ok := from.(io.ReadSeeker); ok {
 		if start, err := file.Seek(0, io.SeekCurrent); err == nil {
@@ -75,7 +75,7 @@ func (r *Recording) seekable(from io.Reader, limits spoolLimits) {
 	r.file = r.pipe
 }
 
-// Close deletes the temporary copy. The original file stays open.
+// Close deletes the temporary copy of a pipe. It does not close the original file.
 func (r *Recording) Close() error {
 	if r.pipe == nil {
 		return nil
@@ -83,7 +83,7 @@ func (r *Recording) Close() error {
 	return r.pipe.Close()
 }
 
-// History describes the history, without its events.
+// History returns the description of the history: its locks and clients, without the events.
 func (r *Recording) History() *history.History {
 	h := *r.history
 	h.Events = nil
@@ -93,7 +93,7 @@ func (r *Recording) History() *history.History {
 	return &h
 }
 
-// Notes are the notes of the last pass.
+// Notes are the notes on what the last pass skipped.
 func (r *Recording) Notes() Notes {
 	n := r.notes
 	if r.spanned != nil {
@@ -110,7 +110,7 @@ func (r *Recording) Hosts() int {
 	return r.spanned.hosts
 }
 
-// again begins another pass.
+// again begins another pass over the history.
 func (r *Recording) again() (*events, error) {
 	if _, err := r.file.Seek(r.start, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.name, err)
@@ -118,7 +118,7 @@ func (r *Recording) again() (*events, error) {
 	return eventsOf(r.file, r.name, r.assumed, r.keys)
 }
 
-// Each calls event with each event, until it returns an error, which Each returns.
+// Each calls event with each event of the history. If event returns an error, Each stops and returns it.
 func (r *Recording) Each(event func(e *history.Event) error) error {
 	in, err := r.again()
 	if err != nil {
@@ -130,7 +130,7 @@ func (r *Recording) Each(event func(e *history.Event) error) error {
 	return err
 }
 
-// errEnough ends reading.
+// errEnough stops a pass early.
 var errEnough = errors.New("enough was read")
 
 // Some reports whether any event satisfies a condition.
@@ -147,7 +147,7 @@ func (r *Recording) Some(of func(e *history.Event) bool) (bool, error) {
 	return false, err
 }
 
-// Whole returns the history with its events; nil if there are more than most.
+// Whole returns the history with its events; nil if it has more than most events.
 func (r *Recording) Whole(most int) (*history.History, error) {
 	h := r.History()
 	more, err := r.Some(func(e *history.Event) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// TestRecording: a recording gives the events of its history each time, whether it can be read twice or not.
+// TestRecording: each pass over a recording returns the same events, from a file and from a pipe.
 func TestRecording(t *testing.T) {
 	const text = `{"type":"invoke","process":1,"f":"acquire"}
 {"type":"ok","process":1,"f":"acquire"}
@@ -58,8 +58,8 @@ func TestRecording(t *testing.T) {
 
 const onlyHeader = `{"lockproof":"history","version":1,"kind":"mutex","locks":[{"name":"jobs","slots":1}]}` + "\n"
 
-// TestRecordingOfAnyLength: one pass over a pipe has no bound, and begins before the pipe has ended. Another pass fails if
-// there is no copy any more, and the copy is deleted.
+// TestRecordingOfAnyLength: one pass over a pipe may have any length, and begins before the pipe ends. If the pipe was
+// too long to copy, a second pass fails, and the copy is deleted.
 func TestRecordingOfAnyLength(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	const event = `{"type":"info","process":"nemesis","f":"start","value":null}` + "\n"
@@ -96,7 +96,7 @@ func TestRecordingOfAnyLength(t *testing.T) {
 	}
 }
 
-// TestRecordingNotCopied: nothing is judged of a history whose copy could not be written.
+// TestRecordingNotCopied: if the copy of a pipe cannot be written, reading fails with that error.
 func TestRecordingNotCopied(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
 	text := strings.Repeat("{\"type\":\"info\",\"process\":1,\"f\":\"other\"}\n", 10)

@@ -9,15 +9,15 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// scanner reads one line of JSON, token by token. It is written by hand since reading takes most of the time of
-// checking a long history: it is several times as fast as decoding into structs.
+// scanner reads one line of JSON, token by token. It is several times as fast as decoding into structs. This matters
+// since reading takes most of the time of checking a long history.
 //
 // The first unexpected token stops it; everything after that is empty.
 type scanner struct {
 	line []byte
 	at   int
 	err  error
-	// field is the current field, and name the position of its name, for errors.
+	// field is the name of the current field, and name the position of that name in the line. Both are for errors.
 	field string
 	name  int
 }
@@ -25,7 +25,7 @@ type scanner struct {
 // reset begins another line.
 func (s *scanner) reset(line []byte) { *s = scanner{line: line} }
 
-// peek is the next character that is not blank, 0 at the end or after an error.
+// peek is the next character that is not blank. It is 0 at the end of the line or after an error.
 func (s *scanner) peek() byte {
 	if s.at < len(s.line) && s.line[s.at] > ' ' {
 		return s.line[s.at]
@@ -44,7 +44,8 @@ func (s *scanner) blank() byte {
 	return 0
 }
 
-// enter reads the beginning of an object and reports whether it has a field; more reports whether there is another.
+// enter reads the beginning of an object, and reports whether the object has a field. more reports whether another
+// field follows.
 //
 //	for ok := s.enter(); ok; ok = s.more() {
 //		switch string(s.key()) { … }
@@ -89,7 +90,7 @@ func (s *scanner) key() []byte {
 	return name
 }
 
-// text reads a string, which is valid until the next line.
+// text reads a string. The result is valid until the next line is read.
 func (s *scanner) text() []byte {
 	if s.peek() != '"' {
 		s.fail("a string")
@@ -107,7 +108,8 @@ func (s *scanner) text() []byte {
 	return s.line[begin:i]
 }
 
-// special are the characters that end the plain part of a string.
+// special are the characters that end the simple part of a string: quotes, backslashes, controls and all that are not
+// ASCII.
 var special = func() (is [256]bool) {
 	for c := range is {
 		is[c] = c < ' ' || c >= 0x80 || c == '"' || c == '\\'
@@ -115,7 +117,7 @@ var special = func() (is [256]bool) {
 	return is
 }()
 
-// escaped reads a string with special characters.
+// escaped reads a string that contains special characters, with the JSON library.
 func (s *scanner) escaped() []byte {
 	begin := s.at
 	for s.at++; s.at < len(s.line) && s.line[s.at] != '"'; s.at++ {
@@ -136,7 +138,7 @@ func (s *scanner) escaped() []byte {
 	return text
 }
 
-// pick reads a word and looks it up in a table.
+// pick reads a string and looks its value up in a table of words.
 func pick[T any](s *scanner, table *words[T]) T {
 	begin := s.at
 	v, ok := table.find(s.text())
@@ -147,7 +149,7 @@ func pick[T any](s *scanner, table *words[T]) T {
 	return v
 }
 
-// unknown stops with an error about the last field name.
+// unknown stops the scan with an error about a field name that is not one of fields.
 func (s *scanner) unknown(fields []string) {
 	s.at = s.name
 	s.fail("one of the fields " + either(fields))
@@ -179,7 +181,7 @@ func (s *scanner) integer(low, high int64) int64 {
 	return v
 }
 
-// nodes reads an array of the numbers of nodes.
+// nodes reads an array of node numbers.
 func (s *scanner) nodes() (set history.Nodes) {
 	if s.peek() != '[' {
 		s.fail("an array of nodes")
@@ -206,7 +208,7 @@ func wholeNumber(low, high int64) string {
 	return "a whole number from " + strconv.FormatInt(low, 10) + " to " + strconv.FormatInt(high, 10)
 }
 
-// ended reports whether a number or a word has ended.
+// ended reports whether the next character ends a number or a word.
 func (s *scanner) ended() bool {
 	if s.at == len(s.line) {
 		return true
@@ -218,7 +220,7 @@ func (s *scanner) ended() bool {
 	return false
 }
 
-// null reads a null, if there is one.
+// null reads the word null if it comes next, and reports whether it did.
 func (s *scanner) null() bool { return s.word("null") }
 
 // truth reads true or false.
@@ -242,15 +244,15 @@ func (s *scanner) word(word string) bool {
 	return true
 }
 
-// end checks that nothing follows.
+// end checks that nothing follows in the line.
 func (s *scanner) end() {
-	if s.peek() != 0 || s.at < len(s.line) { // after an error the line is empty
+	if s.peek() != 0 || s.at < len(s.line) { // after an error the rest of the line was dropped
 		s.field = ""
 		s.fail("the end of the line")
 	}
 }
 
-// fail stops the scan with an error about unexpected input.
+// fail stops the scan with an error about the next token. It has no effect after the first error.
 func (s *scanner) fail(expected string) {
 	if s.err == nil {
 		s.err = &fieldError{s.field, s.found(), expected}
@@ -258,7 +260,7 @@ func (s *scanner) fail(expected string) {
 	}
 }
 
-// found describes the input at this place for errors: a word, a string, or its beginning.
+// found describes the next token for an error; a long one is cut off.
 func (s *scanner) found() string {
 	const most = 24
 	rest := s.line[min(s.at, len(s.line)):]

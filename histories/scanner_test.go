@@ -13,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// FuzzJSONLines compares the hand-written reader with the library: what it takes for an event is
-// a JSON object that says the same.
+// FuzzJSONLines compares the hand-written reader with the JSON library. A line that the reader accepts as an event is a
+// JSON object with the same content.
 func FuzzJSONLines(f *testing.F) {
 	f.Add([]byte(`{"index":0,"type":"ok","process":1,"f":"acquire","value":{"slot":1,"held":true},"time":4000000,"error":"full"}`))
 	f.Add([]byte(`{"type":"info","process":"nemesis","f":"gone","value":{"client":1},"time":-5, "lock": "lo\u0063k"}`))
@@ -49,7 +49,7 @@ func FuzzJSONLines(f *testing.F) {
 			t.Fatalf("%s\nis an event, but %v", data, err)
 		}
 		e := d.event
-		if f, ok := fs.find([]byte(said.F)); ok { // one of two words for the same
+		if f, ok := fs.find([]byte(said.F)); ok { // some operations have two words
 			said.F = f.f.String()
 		}
 		if why, ok := reasons.find([]byte(said.Error)); ok {
@@ -91,7 +91,7 @@ func FuzzEDN(f *testing.F) {
 func BenchmarkReadHistory(b *testing.B) { benchmarkRead(b, WriteHistory) }
 func BenchmarkReadEDN(b *testing.B)     { benchmarkRead(b, WriteEDN) }
 
-// longHistory is one of the usual kind: thirty clients acquire and release.
+// longHistory is a usual history: thirty clients acquire and release slots.
 func longHistory(events int) *history.History {
 	h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{30}}
 	for i := range events {
@@ -135,8 +135,8 @@ func BenchmarkWriteHistory(b *testing.B) {
 	b.ReportMetric(float64(events)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
 }
 
-// TestText: each short string of quotes, backslashes, letters, control characters and others is read as the library
-// reads it, or is refused by both. A string is read to its end.
+// TestText reads every short string made of quotes, backslashes, letters, control characters and others. The scanner
+// reads it like the JSON library, or both refuse it.
 func TestText(t *testing.T) {
 	pieces := []string{`"`, `\`, "a", "n", "u0041", " ", "\x1f", "é"}
 	texts := []string{""}
@@ -160,7 +160,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestWord: a word may be the last of a line, and one that is cut off is none.
+// TestWord: a word such as null may end a line, and an incomplete word is refused.
 func TestWord(t *testing.T) {
 	for text, want := range map[string]bool{"null": true, " null": true, "null,": true, "nul": false, "": false, "Null": false, "nil null": false} {
 		var s scanner

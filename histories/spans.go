@@ -32,7 +32,7 @@ import (
 //
 // The resource's host.name is the machine.
 
-// The parts of OTLP that are read.
+// The parts of OpenTelemetry's JSON format (OTLP) that are read.
 type (
 	otlpFile struct {
 		Resources []otlpResource `json:"resourceSpans"`
@@ -65,7 +65,7 @@ type (
 	}
 )
 
-// get is an attribute as text; "" if it is missing.
+// get is the value of an attribute as text; "" if the attribute is missing.
 func (a otlpAttributes) get(key string) string {
 	for _, of := range a {
 		switch {
@@ -81,13 +81,13 @@ func (a otlpAttributes) get(key string) string {
 	return ""
 }
 
-// unquoted is a number that OTLP may write as a string.
+// unquoted is the text of a number, which OTLP may write as a string.
 func unquoted(v jsontext.Value) string { return strings.Trim(string(v), `"`) }
 
-// mostSpans is the largest number of operations in a file.
+// mostSpans is the largest number of spans with a lock in a file.
 const mostSpans = 1 << 21
 
-// isSpans reports whether a file is in OTLP: an object that begins with resourceSpans.
+// isSpans reports whether a file is in OTLP: its first field is resourceSpans.
 func isSpans(r io.Reader) bool {
 	d := jsontext.NewDecoder(io.LimitReader(r, 1<<12))
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
@@ -105,23 +105,23 @@ type spans struct {
 	locks   map[string]uint16
 	header  Header
 	clients map[string]int32
-	called  []string // by client: its name
+	called  []string // by client number: the client's name
 	hosts   map[string]bool
-	other   int // number of spans that concern no lock
+	other   int // number of spans without the attribute lock.name
 }
 
-// spanned is what is known of a history of spans besides its text.
+// spanned has what is known about the spans of a history and is not in its events.
 type spanned struct {
-	called, places []string // see [history.History]
-	hosts          int      // number of hosts
-	other          int      // number of spans that concern no lock
+	called, places []string // names of clients and hosts; see [history.History]
+	hosts          int      // number of hosts with different clocks
+	other          int      // number of spans without the attribute lock.name
 }
 
-// spanEvent is an event of a span's operation.
+// spanEvent is the call or the answer of a span's operation.
 type spanEvent struct {
 	event history.Event
 	host  string
-	span  *otlpSpan // for errors
+	span  *otlpSpan // the span, for error messages
 }
 
 // readSpans converts OTLP's spans to the text of a history in JSON Lines.
@@ -173,12 +173,12 @@ func (s *spans) resource(r *otlpResource) error {
 	return nil
 }
 
-// wrong is an error about a span.
+// wrong is an error about a field of a span.
 func (s *spans) wrong(span *otlpSpan, field, found, expected string) error {
 	return fmt.Errorf("%s: span %s (%s): %w", style.Printable(s.name), style.Printable(span.ID), style.Printable(span.Name), wrong(field, found, "%s", expected))
 }
 
-// span converts an operation, or a hold.
+// span converts a span to a call and an answer. A hold becomes an acquire and a release.
 func (s *spans) span(resource otlpAttributes, span *otlpSpan) error {
 	call, err := s.operation(span)
 	if err != nil {
@@ -223,18 +223,18 @@ func (s *spans) span(resource otlpAttributes, span *otlpSpan) error {
 	return nil
 }
 
-// does is the operation that a span states.
+// does is the operation that a span names.
 func (s *spans) does(span *otlpSpan) string {
 	return cmp.Or(span.Attributes.get("lock.operation"), span.Name)
 }
 
-// outcomes are the words of lock.outcome.
+// outcomes are the words that the attribute lock.outcome may have.
 var outcomes = words[history.EventType]{
 	list:     []word[history.EventType]{{"ok", history.OK}, {"refused", history.Fail}, {"failed", history.Fail}, {"unknown", history.Info}},
 	expected: "ok, refused, failed or unknown",
 }
 
-// operation is a span's operation and its answer.
+// operation returns the answer that a span describes, with its operation.
 func (s *spans) operation(span *otlpSpan) (e history.Event, err error) {
 	said := s.does(span)
 	f, ok := fs.find([]byte(said))
@@ -265,7 +265,7 @@ func (s *spans) operation(span *otlpSpan) (e history.Event, err error) {
 	return e, s.details(span, &e)
 }
 
-// details are a span's token, permits and mode.
+// details reads a span's token, permits and mode into an event.
 func (s *spans) details(span *otlpSpan, e *history.Event) error {
 	if mode := span.Attributes.get("lock.mode"); mode != "" {
 		shared, ok := uses.find([]byte(mode))
@@ -299,7 +299,7 @@ func (s *spans) details(span *otlpSpan, e *history.Event) error {
 	return nil
 }
 
-// client is the number of the caller.
+// client is the number of the client that a span belongs to; a new client gets a new number.
 func (s *spans) client(resource otlpAttributes, span *otlpSpan) int32 {
 	var parts []string
 	for _, key := range []string{"service.name", "service.instance.id", "host.name", "process.pid"} {
@@ -319,7 +319,7 @@ func (s *spans) client(resource otlpAttributes, span *otlpSpan) int32 {
 	return n
 }
 
-// lock is the number of a span's lock.
+// lock is the number of a span's lock; a new lock gets a new number.
 func (s *spans) lock(span *otlpSpan) (uint16, error) {
 	name := span.Attributes.get("lock.name")
 	n, known := s.locks[name]
@@ -334,14 +334,14 @@ func (s *spans) lock(span *otlpSpan) (uint16, error) {
 	return n, nil
 }
 
-// order sorts the events by time. At the same moment, calls come before answers, since operations that touch are
-// concurrent; but an answer comes before the same client's next call.
+// order sorts the events by time. At the same time, calls come before answers, since operations that touch count as
+// concurrent. But a client's answer comes before its own next call.
 func (s *spans) order() error {
 	slices.SortStableFunc(s.events, func(a, b spanEvent) int {
 		rank := func(e *spanEvent) int { return min(int(e.event.Type), 1) }
 		return cmp.Or(cmp.Compare(a.event.Time, b.event.Time), cmp.Compare(rank(&a), rank(&b)))
 	})
-	answers := make(map[*otlpSpan][]int) // by span: its answers that are still to come
+	answers := make(map[*otlpSpan][]int) // by span: answers that are not placed yet
 	for i := range s.events {
 		if e := &s.events[i]; e.event.Type != history.Invoke {
 			answers[e.span] = append(answers[e.span], i)
@@ -376,7 +376,7 @@ func (s *spans) order() error {
 	return nil
 }
 
-// text is the history in JSON Lines.
+// text returns the history as JSON Lines.
 func (s *spans) text() ([]byte, error) {
 	var out bytes.Buffer
 	w, err := NewWriter(&out, s.header)

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// spanOf is a span of OTLP with attributes, which are pairs of a key and a value.
+// spanOf writes a span in OTLP. Its attributes are pairs of a key and a value.
 func spanOf(id int, name string, start, end int, attributes ...string) string {
 	var all []string
 	for i := 0; i < len(attributes); i += 2 {
@@ -25,13 +25,14 @@ func spanOf(id int, name string, start, end int, attributes ...string) string {
 		id, name, start, end, strings.Join(all, ","))
 }
 
-// spansOf is a document of spans of a host.
+// spansOf writes an OTLP document with the spans of one host.
 func spansOf(host string, spans ...string) string {
 	return fmt.Sprintf(`{"resourceSpans":[{"resource":{"attributes":[{"key":"host.name","value":{"stringValue":%q}}]},"scopeSpans":[{"spans":[%s]}]}]}`+"\n",
 		host, strings.Join(spans, ","))
 }
 
-// TestSpans: each span of a lock is a call and its answer, by the order of times, and those of one moment are concurrent.
+// TestSpans: each span of a lock is read as a call and an answer, in the order of times. Operations that touch at one
+// moment are concurrent.
 func TestSpans(t *testing.T) {
 	text := spansOf("", spanOf(1, "acquire", 10, 20, "lock.name", "jobs", "lock.outcome", "ok", "lock.client", "a", "lock.token", "7"),
 		spanOf(2, "GET /", 1, 99)) +

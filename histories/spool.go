@@ -10,25 +10,25 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// spool reads a pipe and copies what it reads, so that it can be read again from the beginning. A pipe of more than
-// most bytes can be read once only: beyond them, the copy is deleted.
+// spool reads a pipe and copies what it reads, so that the pipe can be read again from the beginning. If more than
+// limits.most bytes come through the pipe, the copy is deleted, and the pipe can be read only once.
 type spool struct {
 	from   io.Reader
 	limits spoolLimits
-	memory []byte   // the copy
-	file   *os.File // the copy, when memory is too small for it; nil before
-	read   int64    // how many bytes were read from the pipe
-	at     int64    // how many of them are before the place that is read
-	end    error    // what ended the pipe
-	failed error    // a copy that could not be written
+	memory []byte   // the copy, as long as it is small
+	file   *os.File // the copy in a temporary file; nil if it is in memory
+	read   int64    // number of bytes read from the pipe
+	at     int64    // position of the next byte to return
+	end    error    // the error at which the pipe ended, such as [io.EOF]
+	failed error    // the error in writing the copy
 }
 
-// spoolLimits are how many bytes of a pipe are copied to memory, and how many at all.
+// spoolLimits are numbers of bytes: how much of a pipe is copied to memory, and how much is copied at all.
 type spoolLimits struct{ memory, most int64 }
 
 var usualSpool = spoolLimits{memory: 16 << 20, most: 1 << 30}
 
-// Read reads the copy first, and then the pipe.
+// Read returns the copied bytes first, and then reads the pipe.
 func (s *spool) Read(p []byte) (n int, err error) {
 	switch {
 	case s.failed != nil:
@@ -44,7 +44,7 @@ func (s *spool) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// next reads the pipe.
+// next reads from the pipe, and adds what it reads to the copy.
 func (s *spool) next(p []byte) (n int, err error) {
 	if s.end != nil {
 		return 0, s.end
@@ -59,7 +59,7 @@ func (s *spool) next(p []byte) (n int, err error) {
 	return n, s.end
 }
 
-// keep copies what comes next, as far as there is a copy.
+// keep adds bytes to the copy. It deletes the copy if it becomes too large.
 func (s *spool) keep(p []byte) (err error) {
 	switch {
 	case s.read > s.limits.most:
@@ -80,7 +80,7 @@ func (s *spool) keep(p []byte) (err error) {
 	return err
 }
 
-// Seek goes to a place of the copy. A place of which there is no copy any more is an error.
+// Seek goes to a position in what was read. It fails if another position is wanted and the copy was deleted.
 func (s *spool) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -95,7 +95,7 @@ func (s *spool) Seek(offset int64, whence int) (int64, error) {
 	return s.at, nil
 }
 
-// Close deletes the copy in a file.
+// Close deletes the temporary file with the copy, if there is one.
 func (s *spool) Close() error {
 	if s.file == nil {
 		return nil

@@ -7,11 +7,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// words are the words that a field of a history can have, with their values.
+// words are the words that a field of a history may have, with their meanings.
 type words[T any] struct {
 	list     []word[T]
-	values   map[string]T // if there are so many that searching the list takes longer
-	expected string       // lists all of them, for errors
+	values   map[string]T // the list as a map, if the list is long; else nil
+	expected string       // all words in a sentence, for errors
 }
 
 type word[T any] struct {
@@ -21,7 +21,7 @@ type word[T any] struct {
 
 const fewWords = 16
 
-// find is the value of a word.
+// find is the meaning of a word; false if the word is unknown.
 func (w *words[T]) find(text []byte) (T, bool) {
 	if w.values != nil {
 		v, ok := w.values[string(text)]
@@ -36,7 +36,8 @@ func (w *words[T]) find(text []byte) (T, bool) {
 	return none, false
 }
 
-// vocabulary makes a word of each number below count that has a name.
+// vocabulary makes a list of words. The numbers below count are the meanings, and name is the word for a number;
+// numbers without a word are left out.
 func vocabulary[T ~uint8 | ~uint16](count int, name func(T) string) words[T] {
 	var w words[T]
 	var names []string
@@ -56,7 +57,7 @@ func vocabulary[T ~uint8 | ~uint16](count int, name func(T) string) words[T] {
 	return w
 }
 
-// either lists the expected words.
+// either joins words for an error message: "a, b or c".
 func either(names []string) string {
 	if n := len(names) - 1; n > 0 {
 		return strings.Join(names[:n], ", ") + " or " + names[n]
@@ -64,7 +65,7 @@ func either(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// or adds another word for a value. Errors do not mention it.
+// or adds a second word for a value. Error messages do not mention it.
 func (w words[T]) or(text string, value T) words[T] {
 	w.list = append(w.list, word[T]{text, value})
 	if w.values != nil {
@@ -73,25 +74,25 @@ func (w words[T]) or(text string, value T) words[T] {
 	return w
 }
 
-// The words of histories, with the words of Jepsen's tests for the same things.
+// The words that histories may have, including those of Jepsen's tests.
 var (
 	types   = vocabulary(int(history.Info)+1, history.EventType.String)
 	fs      = actions()
 	reasons = vocabulary(1<<8, lock.Reason.String).or("timeout", lock.TimedOut)
 )
 
-// vocabulary has the names of the locks.
+// vocabulary is the list of the locks' names, with their numbers.
 func (h *Header) vocabulary() words[uint16] {
 	return vocabulary(len(h.Locks), func(i uint16) string { return h.Locks[i].Name })
 }
 
-// action is the meaning of an event's f: an operation or an occurrence, and whether it is of a lock in read mode.
+// action is the meaning of an event's field f. shared says that the operation is on a lock in read mode.
 type action struct {
 	f      history.F
 	shared bool
 }
 
-// actions are the words of f.
+// actions are the words that the field f may have.
 func actions() words[action] {
 	ours := vocabulary(1<<8, history.F.String)
 	all := words[action]{values: make(map[string]action), expected: actionsExpected(ours.list)}
@@ -113,8 +114,8 @@ func actions() words[action] {
 	return all
 }
 
-// actionsExpected lists the words of f for errors: those of the page, without those that only lockproof itself
-// records.
+// actionsExpected lists the words of the field f for error messages. It leaves out words that only lockproof itself
+// writes.
 func actionsExpected(all []word[history.F]) string {
 	var operations, occurrences []string
 	for _, w := range all {
@@ -133,5 +134,5 @@ func actionsExpected(all []word[history.F]) string {
 	return either(operations) + "; or of nemesis " + either(occurrences)
 }
 
-// uses are the words of mode: whether a lock is in read mode.
+// uses are the words of the field mode. The value says whether the lock is in read mode.
 var uses = words[bool]{list: []word[bool]{{"read", true}, {"write", false}, {"shared", true}, {"exclusive", false}}, expected: "read or write"}

@@ -10,9 +10,10 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// TestSameWords: JSON takes every word that EDN takes, with the same meaning, in lines with and without a header and in an array.
+// TestSameWords: JSON accepts every word that EDN accepts, with the same meaning. This holds for lines with a header,
+// lines without, and arrays.
 func TestSameWords(t *testing.T) {
-	type pair struct{ edn, json string } // of an answer: what stands beside its type, process and f
+	type pair struct{ edn, json string } // fields of an answer besides type, process and f
 	var all []pair
 	calls := make(map[int]string)
 	add := func(call, edn, json string) {
@@ -69,7 +70,7 @@ func TestSameWords(t *testing.T) {
 	}
 }
 
-// wordsRead is what a history is read as.
+// wordsRead reads a history, and returns its events and notes as text.
 func wordsRead(text string) (string, error) {
 	h, notes, err := ReadHistory(strings.NewReader(text), "a", Unnamed)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestBelieve: what a client believes after an event, having held slot 2 before.
+// TestBelieve checks which slot a client believes it holds after an event, if it held slot 2 before.
 func TestBelieve(t *testing.T) {
 	const invoke, ok, fail, info = history.Invoke, history.OK, history.Fail, history.Info
 	for _, c := range []struct {
@@ -20,7 +20,7 @@ func TestBelieve(t *testing.T) {
 		want   int
 	}{
 		{lock.Semaphore, invoke, lock.Acquire, false, history.AnySlot, 0, 2},
-		{lock.Semaphore, invoke, lock.Acquire, true, 1, 0, 2}, // nothing is held by asking
+		{lock.Semaphore, invoke, lock.Acquire, true, 1, 0, 2}, // a call alone grants nothing
 		{lock.Semaphore, invoke, lock.Verify, true, 1, 0, 2},
 		{lock.Semaphore, invoke, lock.Release, false, 2, 0, 0},
 		{lock.Semaphore, ok, lock.Acquire, true, 1, 0, 1},

@@ -36,7 +36,7 @@ func Cause(t *scenario.Trace, v scenario.Violation) string {
 	return sentence(v.Explain())
 }
 
-// causerOf looks for the cause of a violation that some step decides; nil is none.
+// causerOf makes the causer for a violation, with the step that decided it; nil if the server's state is not known.
 func causerOf(t *scenario.Trace, v scenario.Violation) *causer {
 	d, known := deciderOf(t, v)
 	if !known {
@@ -49,7 +49,7 @@ func causerOf(t *scenario.Trace, v scenario.Violation) *causer {
 	return c
 }
 
-// sentence is a text that ends as a sentence does.
+// sentence makes text safe to show, and ends it with a full stop if it has none.
 func sentence(text string) string {
 	text = style.Printable(text)
 	if text == "" || strings.HasSuffix(text, ".") {
@@ -58,7 +58,7 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// causer puts the cause of a violation into words.
+// causer writes the cause of a violation as a sentence.
 type causer struct {
 	decider
 	at int // the step that decided the violation, from 0
@@ -99,7 +99,7 @@ func (d *causer) cause() string {
 	return ""
 }
 
-// elsewhere is the cause on a server other than AMQP's, where only the description of a command is known.
+// elsewhere writes the cause for a server other than an AMQP broker. It knows only the text of the server's commands.
 func (d *causer) elsewhere() string {
 	s := &d.Steps[d.at]
 	c, other := int(s.Action.Client), int(d.v.Other)
@@ -116,15 +116,15 @@ func (d *causer) elsewhere() string {
 	return fmt.Sprintf("c%d %s %s (%s)%s", c, did, stepWord(d.at), d.exchange(d.at), d.while(c, other))
 }
 
-// The parts of sentences.
+// Parts of the sentences about a cause.
 
-// lock is the subject of the violation, in words: "slot 1", or "the lock".
+// lock names what the violation is about: "slot 1", or "the lock".
 func (d *causer) lock() string { return property.SlotName(d.History.Kind, int(d.v.Slot)) }
 
-// stepWord is a step with its number counted from 1.
+// stepWord names a step, given by its index: step 0 is "step 1".
 func stepWord(i int) string { return fmt.Sprintf("step %d", i+1) }
 
-// exchange is a step's command and reply: "declare jobs-1-B exclusive → ok".
+// exchange describes the command and the reply of a step: "declare jobs-1-B exclusive → ok".
 func (d *causer) exchange(i int) string {
 	s := &d.Steps[i]
 	words := command(s)
@@ -137,19 +137,19 @@ func (d *causer) exchange(i int) string {
 	return words
 }
 
-// sent reports whether a step has a command of a client.
+// sent reports whether a client sent a command in a step.
 func (d *causer) sent(i, c int) bool {
 	s := &d.Steps[i]
 	return int(s.Action.Client) == c && (s.Command != "")
 }
 
-// queue is the name of the queue of a step's command.
+// queue is the name of the queue that a step's command concerns.
 func (d *causer) queue(i int) string { return d.Steps[i].Resource }
 
 // reply is the reply to a step's command.
 func (d *causer) reply(i int) string { return style.Printable(d.Steps[i].Reply) }
 
-// events are the events of one client in a step.
+// events are the history's events of one client in one step.
 func (d *decider) events(i, c int) (of []history.Event) {
 	s := &d.Steps[i]
 	for _, e := range d.History.Events[s.First : s.First+s.Events] {
@@ -160,7 +160,7 @@ func (d *decider) events(i, c int) (of []history.Event) {
 	return of
 }
 
-// told is the last answer to a client up to a step, and the step of that answer; -1 is none.
+// told finds the last answer that a client got up to a step, and the step at which it got it; -1 if there is none.
 func (d *causer) told(upTo, c int) (answer history.Event, at int) {
 	for i := upTo; i >= 0; i-- {
 		for _, e := range d.events(i, c) {
@@ -175,7 +175,7 @@ func (d *causer) told(upTo, c int) (answer history.Event, at int) {
 	return answer, -1
 }
 
-// said is the result of a call, such as "said full".
+// said describes the result of a call, such as "said full".
 func (d *causer) said(e history.Event) string {
 	words := completionWords(e, d.History.Kind)
 	switch {
@@ -187,7 +187,7 @@ func (d *causer) said(e history.Event) string {
 	return fmt.Sprintf("said %q", words)
 }
 
-// call is a client's operation at a step, and the step in which it began.
+// call describes the client's latest operation at a step, and returns the step at which it began.
 func (d *causer) call(upTo, c int) (op string, began int) {
 	for i := upTo; i >= 0; i-- {
 		for _, e := range d.events(i, c) {
@@ -202,7 +202,7 @@ func (d *causer) call(upTo, c int) (op string, began int) {
 	return "", -1
 }
 
-// asked lists everything that a call asked the broker.
+// asked lists the queues about which a call asked the broker, such as "for jobs-1-A only".
 func (d *causer) asked(from, to, c int) string {
 	var queues []string
 	for i := max(0, from); i <= to; i++ {
@@ -250,7 +250,7 @@ func slots(set uint16) string {
 // anySlot says "slot", with the numbers of a set joined by "or".
 func anySlot(set uint16) string { return "slot " + joined(numbersOf(set), "or") }
 
-// wereFree says that some slots were free; or the lock, if it has no slots.
+// wereFree says that some slots were free. For a lock without slots it says that the lock was free.
 func (d *causer) wereFree(set uint16) string {
 	switch {
 	case d.History.Kind != lock.Semaphore:
@@ -270,7 +270,7 @@ func numbersOf(set uint16) (numbers []string) {
 	return numbers
 }
 
-// joined lists words, with another word before the last.
+// joined lists words with commas, and with another word, such as "and", before the last one.
 func joined(words []string, last string) string {
 	n := len(words) - 1
 	if n < 1 {
@@ -287,7 +287,7 @@ func (d *causer) before(i int) *monitor.Truth {
 	return &d.Setup[len(d.Setup)-1].Truth[d.v.Lock]
 }
 
-// cut says how a client's connection ended before a step, or "".
+// cut says at which step a client's connection ended, up to a step; "" if it did not end.
 func (d *causer) cut(upTo, c int) string {
 	for i := upTo; i >= 0; i-- {
 		switch a := d.Steps[i].Action; {

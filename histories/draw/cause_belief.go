@@ -11,9 +11,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Causes of a wrong belief: that a client holds a slot, that the lock is full, that a slot is gone.
+// The causes of a wrong belief of a client: that it holds a slot, that the lock is full, or that a slot is gone.
 
-// heldTwice is the reason why two clients hold one slot.
+// heldTwice says why two clients hold one slot at the same time.
 func (d *causer) heldTwice() string {
 	s := &d.Steps[d.at]
 	c, other := int(s.Action.Client), int(d.v.Other)
@@ -35,7 +35,7 @@ func (d *causer) heldTwice() string {
 	return d.unclaimed(c, other)
 }
 
-// while says that another client has the slot at that time.
+// while adds to a sentence that another client has the slot when the violation shows.
 func (d *causer) while(c, other int) string {
 	if owner := int(d.truth(d.shows).Owner[d.v.Slot] &^ monitor.HalfOpen); owner != 0 && owner != c {
 		other = owner
@@ -43,7 +43,7 @@ func (d *causer) while(c, other int) string {
 	return fmt.Sprintf(", while c%d has %s", other, d.lock())
 }
 
-// acceptedTwice says that two clients declared a queue, and both declarations were accepted.
+// acceptedTwice says that two clients declared the same queue, and that the broker accepted both declarations.
 func (d *causer) acceptedTwice(c, other int) string {
 	s := &d.Steps[d.at]
 	why := "it is not declared exclusive"
@@ -53,7 +53,7 @@ func (d *causer) acceptedTwice(c, other int) string {
 	return fmt.Sprintf("c%d's %s was accepted at %s although c%d had the queue already: %s", c, command(s), stepWord(d.at), other, why)
 }
 
-// unclaimed says that a client continued as holder without a granted claim.
+// unclaimed says that a client believes that it holds the slot although it never declared the slot's queue.
 func (d *causer) unclaimed(c, other int) string {
 	answer, at := d.told(d.shows, c)
 	if at < 0 || answer.F.Op() != lock.Acquire || !answer.Held {
@@ -70,7 +70,8 @@ func (d *causer) unclaimed(c, other int) string {
 	return fmt.Sprintf("c%d declared nothing: it took %s at %s for a hold, as c%d did", c, d.exchange(last), stepWord(last), other)
 }
 
-// wrongAnswer is the reason why an answer contradicts the state.
+// wrongAnswer says why the answer of a call contradicts the server's state: on which reply the call relied, and what
+// was true.
 func (d *causer) wrongAnswer() string {
 	answer, at := d.told(d.shows, d.c)
 	op, began := d.call(at, d.c)
@@ -91,7 +92,7 @@ func (d *causer) wrongAnswer() string {
 	return fmt.Sprintf("c%d's %s relied on %s at %s and %s, though %s", d.c, op, d.exchange(last), stepWord(last), d.said(answer), fact)
 }
 
-// fact describes the state that an answer contradicts; "" if it is unknown.
+// fact describes the server's state that contradicts the answer of a call; "" if it is unknown.
 func (d *causer) fact(e history.Event, began, at int) string {
 	always := func(is func(*monitor.Truth) bool) bool {
 		for i := began; i <= at; i++ {
@@ -128,7 +129,7 @@ func (d *causer) fact(e history.Event, began, at int) string {
 	return ""
 }
 
-// wrongVerify is the reason why a verify says held although its client does not hold.
+// wrongVerify says why a verify answered "held" although its client does not hold the slot.
 func (d *causer) wrongVerify() string {
 	_, began := d.call(d.shows, d.c)
 	last := d.lastSent(began, d.shows, d.c)
@@ -157,7 +158,7 @@ func (d *causer) wrongVerify() string {
 	return fmt.Sprintf("c%d's verify relied on %s at %s and said \"held\", though %s", d.c, d.exchange(last), stepWord(last), is)
 }
 
-// phantom is the reason why a slot was granted that did not exist.
+// phantom says why a slot was granted that did not exist.
 func (d *causer) phantom() string {
 	op, began := d.call(d.shows, d.c)
 	if op == "" {
@@ -176,7 +177,7 @@ func (d *causer) phantom() string {
 	return fmt.Sprintf("c%d went on as holder after %s at %s, though %s did not exist", d.c, d.exchange(absent), stepWord(absent), d.lock())
 }
 
-// miscounted is the reason why a count is wrong.
+// miscounted says why the answer of a count is wrong.
 func (d *causer) miscounted() string {
 	answer, at := d.told(d.shows, d.c)
 	op, began := d.call(at, d.c)
@@ -190,14 +191,14 @@ func (d *causer) miscounted() string {
 	return fmt.Sprintf("c%d's %s ended with %s at %s and %s, though the lock had %d", d.c, op, d.exchange(last), stepWord(last), d.said(answer), d.truth(at).Count())
 }
 
-// stuck is the reason why a client makes no progress.
+// stuck says why a client makes no progress.
 func (d *causer) stuck() string {
 	answer, at := d.told(d.shows, d.c)
 	op, began := d.call(d.shows, d.c)
 	if op == "" {
 		return ""
 	}
-	if at == d.shows && answer.F.Op() == lock.Acquire && !answer.Held { // it ended without finding the free slot
+	if at == d.shows && answer.F.Op() == lock.Acquire && !answer.Held { // the call ended and missed a free slot
 		meant := ""
 		if at := d.last(began, at, d.c, refused); at >= 0 {
 			meant = fmt.Sprintf(", after it was refused at %s (%s)", stepWord(at), d.reply(at))

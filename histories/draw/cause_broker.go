@@ -14,11 +14,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Causes of a wrong state of the broker.
+// The causes of a wrong state of the broker.
 
-// holes is the reason why the existing slots are not those that were administered.
+// holes says why the existing slots differ from those that the administrators made.
 func (d *causer) holes() string {
-	for l := range d.Scenario.Locks { // a violation without a client may be of any lock
+	for l := range d.Scenario.Locks { // a violation that names no client may concern any lock
 		other := *d
 		other.v.Lock = uint8(l)
 		if d.v.Client == 0 && d.before(d.at).Exists == d.truth(d.at).Exists && other.before(d.at).Exists != other.truth(d.at).Exists {
@@ -30,7 +30,7 @@ func (d *causer) holes() string {
 	op, began := d.call(d.at, c)
 	made, gone := t.Exists&^before.Exists, before.Exists&^t.Exists
 	switch {
-	case d.at < d.shows && d.truth(d.shows).Exists != t.Exists && made != 0: // and has been removed since
+	case d.at < d.shows && d.truth(d.shows).Exists != t.Exists && made != 0: // the slot has been removed since
 		return fmt.Sprintf("%s was made at %s (%s), and its queue did not stay: at %s %s", slots(made), stepWord(d.at), command(s), stepWord(d.shows), actionWords(d.Steps[d.shows].Action, lock.WordsOf(d.Scenario.Target, d.Scenario.Server)))
 	case !d.sent(d.at, c) && gone != 0:
 		return fmt.Sprintf("%s disappeared at %s without being deleted: %s", slots(gone), stepWord(d.at), actionWords(s.Action, lock.WordsOf(d.Scenario.Target, d.Scenario.Server)))
@@ -48,8 +48,8 @@ func (d *causer) holes() string {
 	return ""
 }
 
-// changed lists the slots that a call has deleted and made up to the deciding step; last are those that it made
-// there.
+// changed lists the slots that a call has deleted, and those that it has made, up to the deciding step. last is the set
+// of slots made in that step.
 func (d *causer) changed(began, c int, last uint16) string {
 	var made, gone uint16
 	for i := max(0, began); i <= d.at; i++ {
@@ -68,7 +68,7 @@ func (d *causer) changed(began, c int, last uint16) string {
 	return said
 }
 
-// twoAdministrators is the reason why two clients administer at once.
+// twoAdministrators says why two clients carry out administrative operations at the same time.
 func (d *causer) twoAdministrators() string {
 	s := &d.Steps[d.at]
 	c, owner := int(s.Action.Client), int(d.before(d.at).Admin)
@@ -90,7 +90,7 @@ func (d *causer) twoAdministrators() string {
 	return fmt.Sprintf("c%d's %s went on at %s (%s) while another administered, and neither had taken the administration mutex", c, op, stepWord(d.at), d.exchange(d.at))
 }
 
-// removed is the reason why a slot was granted after it was removed, or was lost without being released.
+// removed says why a slot was granted after its removal, or why a holder lost its slot without a release.
 func (d *causer) removed() string {
 	gone := d.became(func(before, after *monitor.Truth) bool { return (before.Exists&^after.Exists)>>d.v.Slot&1 == 1 })
 	if d.truth(d.shows).Taken>>d.v.Slot&1 == 0 {
@@ -109,7 +109,7 @@ func (d *causer) removed() string {
 	return ""
 }
 
-// taking is the last step in which a client took the slot, or -1.
+// taking is the last step at which a client took the slot of the violation; -1 if there is none.
 func (d *causer) taking() int {
 	for i := d.shows; i >= 0; i-- {
 		if d.taken(d.before(i), d.truth(i)) {
@@ -119,7 +119,7 @@ func (d *causer) taking() int {
 	return -1
 }
 
-// unreleased is the reason why a slot cannot be acquired after its release.
+// unreleased says why a slot cannot be acquired after its release.
 func (d *causer) unreleased() string {
 	op, began := d.call(d.shows, d.c)
 	if op == "" {
@@ -151,15 +151,15 @@ func (d *causer) unreleased() string {
 	return fmt.Sprintf("c%d's %s at %s was %s, %s: %s", d.c, op, stepWord(began), strings.Join(sent, ", "), no, is)
 }
 
-// unanswered reports whether a step deletes the queue that holds the slot without a reply, so that it may not have
-// been done.
+// unanswered reports whether a step sends a command that deletes the holder's queue, and gets no reply. The queue may
+// then still exist.
 func (d *causer) unanswered(i int) bool {
 	x := &d.Steps[i].Exchange
 	return d.sent(i, d.c) && d.reply(i) == "" && x.Access == backend.Delete &&
 		(!x.Known || x.Role != backend.Slot && x.Slot == d.v.Slot)
 }
 
-// outlived is the reason why a holder remains that should be gone, or why a slot is gone.
+// outlived says why a dead client still holds its slot, or why a restart of the broker removed a slot.
 func (d *causer) outlived() string {
 	t, before := d.truth(d.shows), d.before(d.shows)
 	if gone := before.Exists &^ t.Exists; d.v.Property == property.SurvivesRestart && gone != 0 {
@@ -172,7 +172,7 @@ func (d *causer) outlived() string {
 	return ""
 }
 
-// claimed is the slot that the deciding step took; 0 is unknown.
+// claimed is the number of the slot that a client took in the deciding step; 0 if it is unknown.
 func (d *causer) claimed() int {
 	if new := d.truth(d.at).Taken &^ d.before(d.at).Taken; new != 0 {
 		return bits.TrailingZeros16(new)
@@ -180,7 +180,7 @@ func (d *causer) claimed() int {
 	return int(d.v.Slot)
 }
 
-// leaked says that something was made and never deleted.
+// leaked says which queue or message a client made and nobody deleted.
 func (d *causer) leaked() string {
 	if strings.Contains(d.v.Detail, "messages") {
 		return fmt.Sprintf("c%d's probe stays as a message at %s (%s): the queue has no limit, and nobody takes it out", d.Steps[d.at].Action.Client, stepWord(d.at), d.exchange(d.at))
@@ -202,7 +202,7 @@ func (d *causer) leaked() string {
 	return ""
 }
 
-// wasteful says where an operation exceeded its budget.
+// wasteful says which step of an operation exceeded its budget of commands, channels and connections.
 func (d *causer) wasteful() string {
 	op, began := d.call(d.shows, d.c)
 	s := &d.Steps[d.at]
@@ -218,7 +218,7 @@ func (d *causer) wasteful() string {
 	return fmt.Sprintf("c%d's %s sent more than it needs, up to %s at %s: %s", d.c, op, d.exchange(d.at), stepWord(d.at), d.v.Detail)
 }
 
-// unasked says that a client claimed a queue without first looking for its owner.
+// unasked adds that a client declared a queue without first checking whether another client owns it; "" if it checked.
 func (d *causer) unasked(began int) string {
 	s := &d.Steps[d.at]
 	if !claims(s) {
@@ -231,7 +231,7 @@ func (d *causer) unasked(began int) string {
 	return fmt.Sprintf(": it had not asked before whether somebody has %s", d.queue(d.at))
 }
 
-// forbidden names a command that should not be sent.
+// forbidden names a command that the client may not send, and its step.
 func (d *causer) forbidden() string {
 	if !d.sent(d.at, d.c) {
 		return ""
@@ -242,7 +242,8 @@ func (d *causer) forbidden() string {
 	return fmt.Sprintf("c%d sent %s at %s, which a driver that can only declare, delete and publish does not have", d.c, d.exchange(d.at), stepWord(d.at))
 }
 
-// collides names the role of a resource for the client's lock, and for another lock.
+// collides describes a name clash: the same queue name is used by the client's lock and by another lock. It says what
+// the name means for each.
 func (d *causer) collides() string {
 	s := &d.Steps[d.at]
 	own := int(d.Scenario.Clients[d.c-1].Lock)
@@ -267,7 +268,7 @@ func (d *causer) collides() string {
 			others = append(others, is(l))
 		}
 	}
-	if len(others) != 1 { // it is unknown which of them it is
+	if len(others) != 1 { // several locks may use the name, and it is unknown which
 		others = []string{"a name of another lock"}
 	}
 	return fmt.Sprintf("one name has two meanings: at %s c%d uses %s as %s (%s), and it is %s as well", stepWord(d.at), d.c, style.Printable(s.Resource), is(own), d.exchange(d.at), others[0])

@@ -12,10 +12,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Causes in external clients: the server's state is not known, only what the client asked the server, and what the
-// client concluded from the answers.
+// The causes of violations by external clients. The server's state is not known: only what the client asked the server,
+// and what it concluded from the answers.
 
-// outside is the causer for a violation in an execution of external clients.
+// outside makes the causer for a violation in an execution of external clients. A causer writes the cause as a
+// sentence.
 func outside(t *scenario.Trace, v scenario.Violation) (d *causer, known bool) {
 	if len(t.Setup) > 0 || len(t.Steps) == 0 || v.Client == 0 || int(v.Lock) >= len(t.Scenario.Locks) || v.Step >= len(t.Steps) {
 		return nil, false
@@ -23,8 +24,8 @@ func outside(t *scenario.Trace, v scenario.Violation) (d *causer, known bool) {
 	return &causer{decider: decider{Trace: t, v: v, shows: v.Step}, at: v.Step, c: int(v.Client)}, true
 }
 
-// believed is the reason why a client wrongly believes that it holds a slot: what it asked in the call that told it
-// so.
+// believed says why a client wrongly believes that it holds a slot. It names the request that the client relied on in
+// the call that returned this belief.
 func (d *causer) believed() string {
 	answer, at := d.told(d.shows, d.c)
 	op, began := d.call(d.shows, d.c)
@@ -54,7 +55,7 @@ func (d *causer) believed() string {
 	return fmt.Sprintf("%s and said at %s that it holds %s, though %s", did, stepWord(at), property.SlotName(d.History.Kind, int(answer.Slot)), joined(though, "and"))
 }
 
-// refused is the last step of the client's call at which the server refused a request, or -1.
+// refused is the client's last step in a range at which the server refused its request; -1 if there is none.
 func (d *causer) refused(began, at int) int {
 	for i := at; i >= max(0, began); i-- {
 		if x := &d.Steps[i].Exchange; d.sent(i, d.c) && (x.Result == backend.Refused || x.Result == backend.Denied) {
@@ -64,9 +65,9 @@ func (d *causer) refused(began, at int) int {
 	return -1
 }
 
-// givenAway is the last step at which a release by a third client, or by an earlier call, has changed something on
-// the server, between the grant to another client and the call that is also granted; -1 is none. In a minimised
-// execution, each remaining step has a part in the violation.
+// givenAway is the step of a release that freed another client's hold by mistake, so that the slot was granted twice.
+// It is the last such step between the two grants, and -1 if there is none. The execution is assumed to be minimised,
+// so that each step that is left has a part in the violation.
 func (d *causer) givenAway(began int) int {
 	answer, _ := d.told(d.shows, d.c)
 	holder, since := d.holder(answer)
@@ -86,10 +87,10 @@ func (d *causer) givenAway(began int) int {
 	return -1
 }
 
-// serverWords are the words for the execution's server.
+// serverWords are the words for the execution's kind of server, such as "broker".
 func (d *causer) serverWords() lock.Words { return lock.WordsOf(d.Scenario.Target, d.Scenario.Server) }
 
-// ended is the last step before another at which a client's connection ended, or -1.
+// ended is the last step, up to the given one, at which the client's connection ended; -1 if there is none.
 func (d *causer) ended(before int) int {
 	for i := before; i >= 0; i-- {
 		if a := d.Steps[i].Action; a.Kind == scenario.Restart || a.Kind == scenario.Drop && int(a.Client) == d.c {
@@ -99,8 +100,8 @@ func (d *causer) ended(before int) int {
 	return -1
 }
 
-// holder is another client that was told that it holds the same lock, has not been told otherwise since, and has not
-// called a release; 0 is none. since is the step at which it was told.
+// holder finds another client that was told that it holds the same slot, and that has neither lost nor released it
+// since. since is the step at which it was told. client is 0 if there is none.
 func (d *causer) holder(answer history.Event) (client, since int) {
 	held := make(map[int]int)
 	for i := 0; i <= d.shows; i++ {
@@ -131,7 +132,7 @@ func (d *causer) holder(answer history.Event) (client, since int) {
 	return 0, 0
 }
 
-// otherBelief is the correct answer where a client was told that it holds a slot.
+// otherBelief says what a correct lock would have answered to a call that wrongly said "you hold the slot".
 func (d *causer) otherBelief() string {
 	answer, at := d.told(d.shows, d.c)
 	op, _ := d.call(d.shows, d.c)
@@ -149,5 +150,5 @@ func (d *causer) otherBelief() string {
 	return fmt.Sprintf("c%d's %s%s", d.c, op, property.ForKind(d.History.Kind, " takes another slot, or says that all are taken", " says that somebody has the lock"))
 }
 
-// ofBelief are the properties that a wrong belief violates.
+// ofBelief are the properties that a client violates by wrongly believing that it holds a slot.
 const ofBelief = property.Set(1<<property.MutualExclusion | 1<<property.StaleBeliefEnds)

@@ -10,7 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// TestOutside: of somebody else's client it is said what it asked, what it made of the answer, and what was known by then.
+// TestOutside: the cause of a violation by external clients says what the client asked, what it concluded from the
+// answer, and what contradicted that.
 func TestOutside(t *testing.T) {
 	trace := &scenario.Trace{Scenario: scenario.Scenario{Locks: []scenario.Lock{{Name: "jobs"}}, Clients: make([]scenario.Client, 2)}}
 	trace.History = history.History{Kind: lock.Mutex, Locks: []string{"jobs"}, Slots: []int{1}, Clients: 2}

@@ -8,8 +8,9 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// clientColumns are the clients' columns in one line of a step. On the first line an arrow for the acting client's
-// command crosses the columns to its right, and an event of all clients crosses all columns.
+// clientColumns is the part of one line of a step that belongs to the clients, a column for each. On the first line, an
+// arrow leads from the acting client's column to the right, if it sent a command. A dashed line crosses all columns if
+// the step concerns all clients.
 func (d *drawing) clientColumns(m *step, i int) style.Line {
 	var l style.Line
 	fill := " "
@@ -34,7 +35,8 @@ func (d *drawing) clientColumns(m *step, i int) style.Line {
 	return append(l, style.Dim.Of(fill+" "))
 }
 
-// cell is a client's column in the i-th line of a step: its call, the answer, or its state.
+// cell is the text of a client's column in the i-th line of a step: a call, its answer, or the mark of the client's
+// state.
 func (d *drawing) cell(m *step, client, i int) string {
 	if label := at(d.labels(m, client), i); label != "" {
 		return label
@@ -46,7 +48,7 @@ func (d *drawing) cell(m *step, client, i int) string {
 	return glyph
 }
 
-// labels are the words in a client's column for a step, by line.
+// labels are the texts in a client's column for a step, one for each line.
 func (d *drawing) labels(m *step, client int) []string {
 	var out []string
 	for i := range m.calls {
@@ -75,9 +77,9 @@ func (d *drawing) label(c *call) string {
 	return mark + " " + c.words()
 }
 
-// glyph is a client's line: heavy during a call, dashed while its connection is lost without its knowledge, and
-// dotted while it is dead and the broker still has its connection. It includes the slot that the client believes it
-// holds.
+// glyph is the line that shows a client's state. It is heavy during a call, and dashed if the connection is lost and
+// the client does not know. It is dotted if the client is dead and the broker still has its connection. The number of
+// the slot that the client believes it holds follows.
 func (l column) glyph() string {
 	held := ""
 	switch {

@@ -8,14 +8,14 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// drawing is a timeline with measured columns.
+// drawing is an execution's timeline with the widths of its columns, ready to be printed.
 type drawing struct {
 	*timeline
 	style style.Style
-	// compact says that the columns of the clients have no room for words, which are then next to the command.
+	// compact says that the clients' columns are too narrow for words. The words are then printed next to the command.
 	compact bool
-	// The widths of the columns; those of the clients are in the order of timeline.drawn. The time has a column only
-	// if it matters.
+	// The widths of the columns, in characters. clientColumn is in the order of timeline.drawn. time is 0 if no step
+	// takes longer than a command.
 	step         int
 	time         int
 	clientColumn []int
@@ -25,14 +25,14 @@ type drawing struct {
 
 const (
 	gap      = 2
-	leader   = 2 // "▸ "
+	leader   = 2 // width of "▸ "
 	minWire  = 36
 	minState = 14
 	roomy    = 50 // enough for the longest usual command with its reply
 )
 
-// layOut measures a timeline's columns. Without enough room, the words of the clients' columns move to the wire's
-// column, which is wrapped.
+// layOut measures a timeline's columns. If the terminal is too narrow, the words of the clients' columns move to the
+// column of commands, which is wrapped.
 func layOut(s *timeline, style style.Style) *drawing {
 	d := &drawing{timeline: s, style: style}
 	d.measure()
@@ -44,7 +44,7 @@ func layOut(s *timeline, style style.Style) *drawing {
 	return d
 }
 
-// measure computes the columns' natural widths.
+// measure computes the width that each column needs.
 func (d *drawing) measure() {
 	d.clientColumn = make([]int, len(d.drawn))
 	for i, client := range d.drawn {
@@ -69,7 +69,7 @@ func (d *drawing) measure() {
 	d.state = min(d.state, max(minState, d.style.Columns()/4))
 }
 
-// fit is the width that is left for the wire's column.
+// fit is the width, in characters, that the other columns leave for the column of commands and replies.
 func (d *drawing) fit() int {
 	used := 2 + d.step + gap + leader + gap + d.state
 	if d.time > 0 {

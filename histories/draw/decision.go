@@ -12,9 +12,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Decision is the step of an execution, from 1, that made a violation unavoidable. Examples are the claim after which
-// a client believes in a slot that it does not have, and the command that created a leftover queue. It is 0 if the
-// step is not known, or if it is the step that shows the violation.
+// Decision is the number, from 1, of the step that made a violation unavoidable. For example, a client claimed a slot
+// in this step and later wrongly believed that it held it. It is 0 if the step is not known, or if the violation shows
+// in the same step.
 func Decision(t *scenario.Trace, v scenario.Violation) int {
 	d, known := deciderOf(t, v)
 	if !known {
@@ -26,14 +26,14 @@ func Decision(t *scenario.Trace, v scenario.Violation) int {
 	return 0
 }
 
-// decider finds the step, counted from 0, that decided one violation; -1 is unknown.
+// decider finds the step that made one violation unavoidable. Steps count from 0; -1 means that the step is unknown.
 type decider struct {
 	*scenario.Trace
 	v     scenario.Violation
 	shows int
 }
 
-// deciderOf makes a decider. known is false if the server's state is not known: at all, of the lock, or of the slot.
+// deciderOf makes a decider. known is false if the server's state is not recorded, or not for this lock or this slot.
 func deciderOf(t *scenario.Trace, v scenario.Violation) (d decider, known bool) {
 	d = decider{Trace: t, v: v, shows: min(v.Step, len(t.Steps)-1)}
 	return d, d.shows >= 0 && len(t.Setup) > 0 && v.Slot <= monitor.Slots && int(v.Lock) < len(t.Scenario.Locks)
@@ -46,7 +46,7 @@ func (d *decider) decided() int {
 		return d.beliefs()
 	case property.Linearizable:
 		return d.answer(c)
-	case property.HonestVerify, property.StaleBeliefEnds: // it was told that its connection is lost, and asked on another
+	case property.HonestVerify, property.StaleBeliefEnds: // its connection was lost, and it asked on a new one
 		return d.last(d.invoked(c, lock.Verify), d.shows, c, func(s *scenario.TraceStep) bool { return s.Exchange.Result == backend.Ended })
 	case property.ContiguousSlots:
 		return d.misplaced()
@@ -66,7 +66,7 @@ func (d *decider) decided() int {
 	case property.EffectiveRelease:
 		return d.invoked(c, lock.Release)
 	case property.Progress:
-		if refused(&d.Steps[d.shows]) { // it continued after this refusal
+		if refused(&d.Steps[d.shows]) { // the client went on after this refusal
 			return d.again(c)
 		}
 	case property.CheapAcquire, property.CheapVerify:
@@ -75,7 +75,8 @@ func (d *decider) decided() int {
 	return -1
 }
 
-// client is the client of the violation: if it names none, the client whose call ends in its step.
+// client is the number of the client of the violation. If the violation names none, it is the client whose call ends in
+// the step that shows it.
 func (d *decider) client() int {
 	if d.v.Client > 0 {
 		return int(d.v.Client)
@@ -89,10 +90,11 @@ func (d *decider) client() int {
 	return int(s.Action.Client)
 }
 
-// truth is the broker's state of the lock after a step.
+// truth is the broker's state of the violated lock after a step.
 func (d *decider) truth(step int) *monitor.Truth { return &d.Steps[step].Truth[d.v.Lock] }
 
-// invoked is the step in which a client last began an operation; for NoOp, any operation.
+// invoked is the step at which a client began its last operation of a kind; NoOp means any kind. It is -1 if there is
+// none.
 func (d *decider) invoked(c int, op lock.Op) int {
 	for i := d.shows; i >= 0; i-- {
 		s := &d.Steps[i]
@@ -105,7 +107,7 @@ func (d *decider) invoked(c int, op lock.Op) int {
 	return -1
 }
 
-// last is a client's last step in a range that satisfies a condition.
+// last is a client's last step in a range of steps that satisfies a condition; -1 if there is none.
 func (d *decider) last(from, to, c int, is func(*scenario.TraceStep) bool) int {
 	for i := to; from >= 0 && i >= from; i-- {
 		if s := &d.Steps[i]; int(s.Action.Client) == c && is(s) {
@@ -115,7 +117,8 @@ func (d *decider) last(from, to, c int, is func(*scenario.TraceStep) bool) int {
 	return -1
 }
 
-// claims reports whether a step declares a queue; refused, whether its command was refused.
+// claims reports whether a step declares a queue. refused reports whether a step declares a queue and the broker
+// refused it.
 func claims(s *scenario.TraceStep) bool {
 	return s.Exchange.Access == backend.Create
 }
@@ -124,7 +127,7 @@ func refused(s *scenario.TraceStep) bool {
 	return claims(s) && (s.Exchange.Result == backend.Refused || s.Exchange.Result == backend.Denied)
 }
 
-// became is the last step that changed the broker's state in a certain way.
+// became is the last step at which the broker's state of the lock changed in the way that differs describes.
 func (d *decider) became(differs func(before, after *monitor.Truth) bool) int {
 	for i := d.shows; i > 0; i-- {
 		if differs(d.truth(i-1), d.truth(i)) {
@@ -134,8 +137,8 @@ func (d *decider) became(differs func(before, after *monitor.Truth) bool) int {
 	return -1
 }
 
-// misplaced is the step that made the slots wrong. If slots vanish without being deleted, it is the declaration of
-// their queues.
+// misplaced is the step that made the set of slots wrong. If slots vanished without being deleted, it is the step that
+// declared their queues.
 func (d *decider) misplaced() int {
 	at := d.became(func(before, after *monitor.Truth) bool { return before.Exists != after.Exists })
 	if at <= 0 || d.Steps[at].Exchange.Method != 0 {
@@ -150,8 +153,8 @@ func (d *decider) misplaced() int {
 	return at
 }
 
-// unlooked is the beginning of an acquire that names only the queue that it claims, and so cannot know whether its
-// slot exists.
+// unlooked is the step at which an acquire began that asked only about the queue that it claimed. Such an acquire
+// cannot know whether the slot exists. The step is -1 for other acquires.
 func (d *decider) unlooked(c int) int {
 	began := d.invoked(c, lock.Acquire)
 	claim := d.last(began, d.shows, c, claims)
@@ -167,8 +170,8 @@ func (d *decider) unlooked(c int) int {
 	return began
 }
 
-// littered is the step of the first message that stays in a queue. Without such a message, it is a step in which a
-// client was refused its own queue, and so gave the queue up.
+// littered is the step that sent the first message that stayed in a queue. If no message stayed, it is a step at which
+// the broker refused a client its own queue, so that the client left the queue behind.
 func (d *decider) littered() int {
 	if !strings.Contains(d.v.Detail, "messages") {
 		c := d.client()
@@ -181,7 +184,8 @@ func (d *decider) littered() int {
 	})
 }
 
-// again is the step at which a client continues after a refusal: it may try again, and must then repair its channel.
+// again is the step at which a client went on after a refused declaration, although it had no attempt left; -1 if there
+// is none.
 func (d *decider) again(c int) int {
 	last := d.last(d.invoked(c, lock.NoOp), d.shows-1, c, refused)
 	if last < 0 {
@@ -195,15 +199,15 @@ func (d *decider) again(c int) int {
 	return -1
 }
 
-// taken reports whether a client has taken the slot.
+// taken reports whether a client took the slot of the violation between two states of the broker.
 func (d *decider) taken(before, after *monitor.Truth) bool {
 	return (after.Taken&^before.Taken)>>d.v.Slot&1 == 1
 }
 
-// beliefs is the step that gave one of two clients a wrong belief in another's slot. The client lost the slot without
-// knowing, or its claim got nothing, or got a slot that was taken.
+// beliefs is the step after which one of two clients was wrong to believe that it holds the slot. It lost the slot in
+// this step without knowing, or the step was its claim, which did not give it the slot.
 func (d *decider) beliefs() int {
-	if d.Scenario.Facts().SharedSession { // the broker does not know the holders
+	if d.Scenario.Facts().SharedSession { // the broker does not know which client holds a slot
 		return d.answer(int(d.Steps[d.shows].Action.Client))
 	}
 	for _, c := range []int{d.client(), int(d.v.Other)} {
@@ -224,8 +228,8 @@ func (d *decider) beliefs() int {
 	return -1
 }
 
-// answer is the step that decided a client's wrong answer: its claim, or the last question before it gave its slot
-// up.
+// answer is the step that led to a client's wrong answer: the claim of an acquire, or the last question of a verify
+// before it gave its slot up.
 func (d *decider) answer(c int) int {
 	s := &d.Steps[d.shows]
 	for _, e := range d.History.Events[s.First : s.First+s.Events] {
@@ -240,8 +244,8 @@ func (d *decider) answer(c int) int {
 	return -1
 }
 
-// administered is the step that let two clients administer at once: one gave up the administration mutex in between,
-// or another continued after an old answer.
+// administered is the step that let two clients administer at once: one of them gave up the administration mutex too
+// early, or went on after an answer that was no longer true.
 func (d *decider) administered() int {
 	for i := d.shows; i > 0; i-- {
 		owner := int(d.truth(i - 1).Admin)
@@ -266,8 +270,8 @@ func (d *decider) administered() int {
 	return between
 }
 
-// claimedTwice is the last step that gave a client the administration mutex while another had not returned it; -1 is
-// none.
+// claimedTwice is the last step that gave the administration mutex to a client while another client still had it; -1 if
+// there is none.
 func (d *decider) claimedTwice() int {
 	holders, at := make(map[uint8]bool), -1
 	for i := range d.shows + 1 {
@@ -291,7 +295,7 @@ func (d *decider) claimedTwice() int {
 	return at
 }
 
-// administers reports whether a step is part of an administrative operation.
+// administers reports whether a step belongs to an administrative operation: create, add, remove or destroy.
 func (d *decider) administers(i int) bool {
 	c := int(d.Steps[i].Action.Client)
 	for ; i >= 0 && c > 0; i-- {
@@ -306,7 +310,7 @@ func (d *decider) administers(i int) bool {
 
 func anything(*scenario.TraceStep) bool { return true }
 
-// spent is the step in which an operation exceeded its budget, if that is one command.
+// spent is the step in which an operation exceeded its budget, if a single command did; -1 otherwise.
 func (d *decider) spent(c int) int {
 	from := d.invoked(c, lock.NoOp)
 	for _, waste := range []struct {

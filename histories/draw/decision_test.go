@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestDecidedAtOnce: for violations of every property at every step, including the first and those after the last,
-// the deciding step is an earlier one, or none. Each has a sentence on its cause.
+// TestDecidedAtOnce: for invented violations of every property at every step, the deciding step is earlier than the
+// step that shows the violation, or there is none. Each violation has a sentence about its cause.
 func TestDecidedAtOnce(t *testing.T) {
 	for p := range property.Count {
 		whole := historiestest.LockedTaken()

@@ -11,9 +11,9 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Draw draws an execution for a terminal as a space-time diagram: time goes down, with one line for each step. The
-// columns are each client's knowledge, the wire, and the broker's state; an arrow leads from the client's column to
-// the wire. A rule marks the moment of a violation.
+// Draw draws an execution for a terminal as a space-time diagram. Time goes down, and each step has a line. The columns
+// show each client's state, the command with its reply, and the broker's state. An arrow leads from the acting client
+// to the command. A horizontal rule marks a violation.
 func Draw(w io.Writer, t *scenario.Trace, s style.Style) error {
 	d := layOut(tell(t), s)
 	var b strings.Builder
@@ -43,7 +43,7 @@ func title(t *scenario.Trace, s style.Style) []style.Line {
 	return append(out, nil)
 }
 
-// Settings are an execution's locks, and its options that differ from the defaults.
+// Settings lists an execution's locks, and the options that differ from their defaults.
 func Settings(t *scenario.Trace) []string {
 	var items []string
 	for _, l := range t.Scenario.Locks {
@@ -54,7 +54,7 @@ func Settings(t *scenario.Trace) []string {
 			items = append(items, fmt.Sprintf("%s with %s", l.Name, style.Plural(int(l.Slots), "slot")))
 		case kind == lock.PersistentMutex && l.Slots == 0:
 			items = append(items, l.Name+", not created yet")
-		default: // its slots are not of interest
+		default: // locks other than semaphores have no slots to list
 			items = append(items, l.Name)
 		}
 	}
@@ -94,7 +94,7 @@ func (d *drawing) head() []style.Line {
 	return []style.Line{append(l, style.Dim.Of(name))}
 }
 
-// margin has the columns of the step's number and of the time.
+// margin is the left part of a line: the step's number and its time.
 func (d *drawing) margin(step, ms string) style.Line {
 	text := fmt.Sprintf("%*s", 2+d.step, step)
 	if d.time > 0 {
@@ -103,7 +103,7 @@ func (d *drawing) margin(step, ms string) style.Line {
 	return style.Line{style.Dim.Of(text + strings.Repeat(" ", gap))}
 }
 
-// row is one step: one line, and more if a cell needs them.
+// row is the lines of one step: one, or more if a column needs more.
 func (d *drawing) row(m, before *step) []style.Line {
 	wire := style.Fill(d.words(m), " ", d.wire)
 	state := d.broker(m, before, d.state)
@@ -128,7 +128,7 @@ func (d *drawing) row(m, before *step) []style.Line {
 	return out
 }
 
-// number is the margin of a step's first line. The time is shown if more of it passed than a command takes.
+// number is the margin of a step's first line. It shows the time only if more time passed than one command takes.
 func (d *drawing) number(m *step) style.Line {
 	step, ms := "", ""
 	if m.number > 0 {
@@ -157,7 +157,7 @@ func (d *drawing) colour(m *step) style.Colour {
 	return style.Plain
 }
 
-// words are the words of the wire's column.
+// words are the words in the column of commands and replies.
 func (d *drawing) words(m *step) []string {
 	switch {
 	case m.number == 0:
@@ -168,8 +168,8 @@ func (d *drawing) words(m *step) []string {
 	return m.wire()
 }
 
-// broker is the broker's state of the locks that changed, or of all locks at a violation. If there are several locks,
-// each has its own line.
+// broker describes the broker's state of the locks that changed in the step. At a violation it describes all locks. If
+// there are several locks, each is on a separate line.
 func (d *drawing) broker(m, before *step, width int) []string {
 	var out []string
 	for i := range m.truth {
@@ -188,7 +188,7 @@ func (d *drawing) broker(m, before *step, width int) []string {
 	return out
 }
 
-// rule marks the moment at which properties are seen violated.
+// rule draws a horizontal rule below a step, with the properties whose violation shows there.
 func (d *drawing) rule(m *step) []style.Line {
 	if len(m.broken) == 0 {
 		return nil
@@ -205,7 +205,7 @@ func (d *drawing) rule(m *step) []style.Line {
 
 func clientName(client int) string { return fmt.Sprintf("c%d", client) }
 
-// at is the i-th line, "" beyond the last.
+// at is the i-th line; "" if there are fewer lines.
 func at(lines []string, i int) string {
 	if i < len(lines) {
 		return lines[i]

@@ -31,7 +31,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestDrawBare: an execution of which nothing is known but its locks is drawn, too.
+// TestDrawBare: an execution without steps, of which only the locks and clients are known, is drawn without an error.
 func TestDrawBare(t *testing.T) {
 	for _, s := range []scenario.Scenario{{}, {Locks: []scenario.Lock{{Name: "jobs", Slots: 2}}, Clients: []scenario.Client{{}}}} {
 		x := &scenario.Trace{Scenario: s}
@@ -45,7 +45,8 @@ func TestDrawBare(t *testing.T) {
 	}
 }
 
-// TestCauseNotAwaited: of a deletion that was not answered it is said that it was not, and not that it is the wrong one.
+// TestCauseNotAwaited: if a release deletes the holder's queue and gets no reply, the cause says that no reply came. It
+// does not say that the command was wrong.
 func TestCauseNotAwaited(t *testing.T) {
 	x := historiestest.NotAwaited()
 	const want = "c1's release at step 3 was delete jobs-1-B, to which no reply came: its queue is still there, and c1's."

@@ -16,8 +16,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestDrawMutants holds the diagrams of drawn executions against a file: commands and replies that the
-// references never see, and every fault, in words and as a picture.
+// TestDrawMutants compares diagrams of mutants' executions with a file, as text and as a page. They have every kind of
+// fault, and commands and replies that the reference locks never send or receive.
 func TestDrawMutants(t *testing.T) {
 	var out strings.Builder
 	var page report.Page

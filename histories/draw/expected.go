@@ -13,7 +13,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Expected says in one sentence what a correct lock does instead; "" if the property's own sentence says this.
+// Expected says in one sentence what a correct lock would have done instead of the violation. It is "" if the
+// property's own sentence already says so.
 func Expected(t *scenario.Trace, v scenario.Violation) string {
 	if d, is := outside(t, v); is && ofBelief.Has(v.Property) {
 		if said := d.otherBelief(); said != "" {
@@ -62,7 +63,7 @@ func (d *causer) expected() string {
 	return ""
 }
 
-// otherAnswer is a correct lock's answer to the call that shows the violation.
+// otherAnswer says what a correct lock would have answered to the call that shows the violation.
 func (d *causer) otherAnswer() string {
 	c := d.c
 	if acts := int(d.Steps[d.shows].Action.Client); acts > 0 && acts != c && (d.v.Property == property.MutualExclusion || d.v.Property == property.NoFalseHold) {
@@ -70,7 +71,7 @@ func (d *causer) otherAnswer() string {
 	}
 	e, at := d.told(d.shows, c)
 	op, began := d.call(d.shows, c)
-	if at != d.shows || op == "" { // it has not ended, or this is not the end of a call
+	if at != d.shows || op == "" { // the call goes on, or it ended earlier
 		return d.noEnd(op)
 	}
 	slot := property.SlotName(d.History.Kind, int(e.Slot))
@@ -83,7 +84,7 @@ func (d *causer) otherAnswer() string {
 		for i := began; i <= at; i++ {
 			free &= d.before(i).Free()
 		}
-		if free == 0 { // no slot stayed free: the answer only contradicts what clients were told
+		if free == 0 { // no slot stayed free: the answer contradicts only what clients were told
 			return call + property.ForKind(kind, " finds a slot that nobody was told to hold", " gets the lock")
 		}
 		return call + " gets " + property.ForKind(kind, anySlot(free), "the lock")
@@ -99,7 +100,7 @@ func (d *causer) otherAnswer() string {
 	return ""
 }
 
-// notGranted is the correct behaviour for an acquire that wrongly took a slot.
+// notGranted says what a correct lock does in an acquire that wrongly took a slot.
 func (d *causer) notGranted(call, slot string) string {
 	switch {
 	case d.v.Property == property.NoPhantomSlot:
@@ -110,7 +111,7 @@ func (d *causer) notGranted(call, slot string) string {
 	return call + property.ForKind(d.History.Kind, " takes another slot, or says that all are taken", " says that somebody has the lock")
 }
 
-// noEnd is the correct behaviour for a call that does not end, or for a violation outside of a call.
+// noEnd says what a correct lock does if the violating call has not ended, or if no call was under way.
 func (d *causer) noEnd(op string) string {
 	switch {
 	case d.v.Property == property.Progress && op != "":
@@ -124,7 +125,8 @@ func (d *causer) noEnd(op string) string {
 	return fmt.Sprintf("only one of the two has %s", d.lock())
 }
 
-// thenSays is the answer of a call after its last attempt. Release and verify cannot give up.
+// thenSays adds what a call answers after its last attempt: that it gave up. It is "" for release and verify, which
+// cannot give up.
 func (d *causer) thenSays(op string) string {
 	switch name, _, _ := strings.Cut(op, " "); name {
 	case lock.Acquire.String(), lock.Wait.String():
@@ -135,7 +137,7 @@ func (d *causer) thenSays(op string) string {
 	return ""
 }
 
-// otherSlots are the slots of a correct lock.
+// otherSlots says what a correct lock does to its slots in the violating call.
 func (d *causer) otherSlots() string {
 	s, t := &d.Steps[d.at], d.truth(d.at)
 	op, began := d.call(d.at, int(s.Action.Client))
@@ -153,7 +155,7 @@ func (d *causer) otherSlots() string {
 		}
 	}
 	switch {
-	case d.at < d.shows && t.Exists != d.truth(d.shows).Exists: // it is gone again
+	case d.at < d.shows && t.Exists != d.truth(d.shows).Exists: // another event changed the slots again
 	case asked == lock.Add && t.Contiguous() && !d.before(began).Contiguous():
 		return call + " deletes as well the slots above the hole, which it has not counted"
 	case asked == lock.Add || asked == lock.Create:
@@ -168,7 +170,7 @@ func (d *causer) otherSlots() string {
 	return "slots stay until an administrator removes them"
 }
 
-// makes is the effect of an add or a create with that number of slots.
+// makes describes which slots a correct add or create makes; n is the number that the caller asked for.
 func makes(asked lock.Op, n int) string {
 	switch {
 	case asked == lock.Create:
@@ -179,7 +181,7 @@ func makes(asked lock.Op, n int) string {
 	return fmt.Sprintf(" makes the %d lowest slots that are missing, and deletes none", n)
 }
 
-// cheaper is a correct lock's behaviour in a call that costs too much.
+// cheaper says how a correct lock carries out a call that exceeded its budget.
 func (d *causer) cheaper() string {
 	op, _ := d.call(d.shows, d.c)
 	if op == "" {

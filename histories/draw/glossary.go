@@ -10,8 +10,8 @@ import (
 // Term is a word for something on a server that occurs in steps, with its meaning.
 type Term struct{ Word, Meaning string }
 
-// glossary has the words of AMQP 0-9-1 and of the guidelines' queues in a diagram, in the order in which a reader
-// meets them. Each has a pattern that finds its use.
+// glossary explains words of AMQP 0-9-1 and the names of the guidelines' queues, in the order in which a reader meets
+// them in a diagram. Each entry has a pattern that finds the word in a text.
 var glossary = []struct {
 	find *regexp.Regexp
 	Term
@@ -43,10 +43,11 @@ var glossary = []struct {
 	{regexp.MustCompile(`\bconfirm\.select`), Term{"confirm.select", "has the broker answer each message of the channel by ack or nack"}},
 }
 
-// withoutSlots rewrites texts about slots for locks that have none.
+// withoutSlots changes the explanations for locks that have no slots: "the slot exists" becomes "the lock exists".
 var withoutSlots = strings.NewReplacer("slot 1 of jobs", "jobs", "the slot exists", "the lock exists")
 
-// Glossary explains the words that occur in a text about a lock type, in the order of the glossary.
+// Glossary explains the words of the glossary that occur in a text. The explanations mention slots only if kind is a
+// semaphore.
 func Glossary(text string, kind lock.Kind) (terms []Term) {
 	for i := range glossary {
 		if !glossary[i].find.MatchString(text) {

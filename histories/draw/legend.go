@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// signs are the meanings of a diagram's marks, each with a pattern that finds its use.
+// signs are the marks in a diagram and their meanings. Each has a pattern that finds the mark in a drawn text.
 var signs = []struct {
 	find          *regexp.Regexp
 	mark, meaning string
@@ -28,10 +28,10 @@ var signs = []struct {
 	{regexp.MustCompile("[0-9]:(A )?B( |\n)"), "B", "nobody's exclusively"},
 }
 
-// offBroker are the meanings that differ on a server other than a broker.
+// offBroker replaces the meanings of marks that differ if the server is not a message broker, for example Redis.
 var offBroker = map[string]string{"┊": "dead, unknown to the server", "B←c1": "c1 holds it", "held←c1": "by c1"}
 
-// legend explains the marks that were drawn, for a server with those words.
+// legend explains the marks that occur in a drawn text. Its sentences use the given words for the server.
 func legend(drawn string, w lock.Words, s style.Style) []style.Line {
 	var items []string
 	for _, sign := range signs {

@@ -27,9 +27,10 @@ import (
 	_ "github.com/lockproof/lockproof/sim/sql"
 )
 
-// TestPinned compares the pictures and texts of random executions of every target with a file: as text of several widths,
-// as pictures, and as sentences. Of each backend's first target it has the sentences for supposed violations. Whole
-// pictures and causes of real violations are in drawn.txt and causes.txt of testdata/histories.
+// TestPinned compares the pictures and texts of random executions of every target with a file. Executions are drawn as
+// text of several widths, as pictures, and as sentences. For each backend's first target, the file also has the
+// sentences for invented violations. The files drawn.txt and causes.txt in testdata/histories have whole pictures, and
+// causes of real violations.
 func TestPinned(t *testing.T) {
 	for _, b := range lock.Backends() {
 		f := pinned.New(t)
@@ -44,8 +45,8 @@ func TestPinned(t *testing.T) {
 	}
 }
 
-// drawn draws the i-th execution of a target; for a mutant, the i-th that shows its bug, if there is one soon. The
-// sentences of one that is shown have rows.
+// drawn writes the pictures and texts of a target's i-th execution. For a mutant, it prefers an execution that shows
+// the mutant's bug. If shown is set, the sentences are written to the file in full.
 func drawn(s *pinned.Seen, target *lock.Target, i int, shown bool) {
 	failedAcquire := property.FailedAcquire(i % 2)
 	trace := execution(target, i, failedAcquire)
@@ -90,14 +91,14 @@ func drawn(s *pinned.Seen, target *lock.Target, i int, shown bool) {
 	if i%3 == 0 {
 		supposed(tell, trace, r)
 	}
-	for range 3 { // what no lock has been seen to do may be done by the next
+	for range 3 { // a future lock may behave in ways that no lock shows today
 		distort(trace, r)
 		supposed(s.Printf, trace, r)
 	}
 	s.Printf("%s %v", draw.Strips(trace), draw.Errors(trace))
 }
 
-// supposed prints the texts for supposed violations of each property at random steps.
+// supposed prints the cause and the expected behaviour for an invented violation of each property at a random step.
 func supposed(tell func(format string, args ...any), trace *scenario.Trace, r *rand.Rand) {
 	for p := range property.Count + 1 {
 		v := scenario.Violation{Step: r.IntN(len(trace.Steps) + 2)}
@@ -111,7 +112,7 @@ func supposed(tell func(format string, args ...any), trace *scenario.Trace, r *r
 	}
 }
 
-// distort changes some of the servers' replies and states.
+// distort changes some replies and server states of an execution at random.
 func distort(trace *scenario.Trace, r *rand.Rand) {
 	clients, locks := len(trace.Scenario.Clients), len(trace.Scenario.Locks)
 	for range 1 + len(trace.Steps)/4 {
@@ -142,14 +143,14 @@ func distort(trace *scenario.Trace, r *rand.Rand) {
 	}
 }
 
-// execution is the i-th of a reference; for a mutant, it is the first from the i-th on that shows its bug, or the
-// fortieth after.
+// execution is the i-th random execution of a target. For a mutant, it is the first execution from the i-th on that
+// shows its bug, or else number i+40.
 func execution(target *lock.Target, i int, failedAcquire property.FailedAcquire) *scenario.Trace {
 	source := sim.NewSource(sim.Space{Target: target}, 51)
 	for at := i; ; at++ {
 		var r sim.Runner
 		drawn := source.Scenario(at)
-		if i%5 == 4 { // situations for external clients only
+		if i%5 == 4 { // with situations that only external clients meet
 			drawn = source.External(at, 0)
 		}
 		trace := r.Trace(target, &drawn, failedAcquire)

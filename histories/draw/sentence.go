@@ -7,7 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// wire describes the step's command, reply and other events; a phrase that must not be wrapped is one word.
+// wire lists the words of the step's command, its reply and its other events, for wrapping. A phrase that must stay on
+// one line, such as the reply, is one word.
 func (m *step) wire() []string {
 	words := strings.Fields(m.command)
 	if m.reply != "" {
@@ -25,10 +26,10 @@ func (m *step) wire() []string {
 // words describes a call: "acquire", "holds 1", or "verify: held" if it began and ended in one step.
 func (c *call) words() string { return strings.Trim(c.begin+": "+c.end, ": ") }
 
-// sentence describes a whole step: the caller, the wire, and the result.
+// sentence describes a whole step: the calling client, its command with the reply, and the result of the call.
 func (m *step) sentence() []string {
 	var words, ends []string
-	if m.command != "" { // it is a client's
+	if m.command != "" { // a client sent it
 		words = append(words, clientName(m.actor))
 	}
 	for i := range m.calls {
@@ -43,8 +44,8 @@ func (m *step) sentence() []string {
 	return slices.Concat(words, m.wire(), ends)
 }
 
-// Transcript describes an execution in plain sentences, one step in each line, for people who read the file of a
-// counterexample without the tool.
+// Transcript describes an execution in plain sentences, one step in each line. It is for people who read the file of a
+// counterexample without lockproof.
 func Transcript(t *scenario.Trace) []string {
 	var lines []string
 	s := tell(t)

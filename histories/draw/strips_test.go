@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// TestStrips: where two have a slot there is an overlap, and words that say so.
+// TestStrips: if a slot belongs to two clients at once, the strips mark the overlap and describe it in words.
 func TestStrips(t *testing.T) {
 	svg := Strips(historiestest.LockedTaken())
 	if !strings.Contains(svg, `class="overlap"`) || !strings.Contains(svg, "slot 1 is not one client&#39;s alone") {
@@ -28,7 +28,7 @@ func TestStrips(t *testing.T) {
 	}
 }
 
-// TestHistory: the picture ends with the answer that nothing explains, which is marked, and there are dots before it.
+// TestHistory: the picture ends with the answer that has no explanation, and marks it. Calls before it have dots.
 func TestHistory(t *testing.T) {
 	event := func(process int32, kind history.EventType, held bool) history.Event {
 		return history.Event{Process: process, Type: kind, F: history.F(lock.Acquire), Slot: 1, Held: held}
@@ -41,7 +41,7 @@ func TestHistory(t *testing.T) {
 		t.Fatalf("the prefix is %+v", p)
 	}
 	svg := History(h, 0, p)
-	imported := *h // whose clients may be counted from 0
+	imported := *h // imported histories may number clients from 0
 	imported.Events = slices.Clone(h.Events)
 	for i := range imported.Events {
 		imported.Events[i].Process--

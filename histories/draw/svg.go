@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// The SVG elements that the pictures need. The style sheet has the colours.
+// Functions that write the SVG elements of the pictures. The page's style sheet defines the colours.
 
 // canvas is a picture that grows downward.
 type canvas struct {
@@ -25,7 +25,7 @@ func (c *canvas) rect(class, color string, x, y, width, height int) {
 	fmt.Fprintf(&c.b, `<rect class="%s"%s x="%d" y="%d" width="%d" height="%d" rx="3"/>`+"\n", class, fillStyle(color), x, y, width, height)
 }
 
-// wide is a rectangle over the final width.
+// wide draws a rectangle as wide as the final picture.
 func (c *canvas) wide(class string, y, height int) {
 	fmt.Fprintf(&c.b, `<rect class="%s" x="0" y="%d" width="100%%" height="%d"/>`+"\n", class, y, height)
 }
@@ -34,12 +34,12 @@ func (c *canvas) dot(color string, x, y, radius int) {
 	fmt.Fprintf(&c.b, `<circle%s cx="%d" cy="%d" r="%d"/>`+"\n", fillStyle(color), x, y, radius)
 }
 
-// titled is a dot with a tooltip.
+// titled draws a dot with a tooltip.
 func (c *canvas) titled(color string, x, y, radius int, title string) {
 	fmt.Fprintf(&c.b, `<circle%s cx="%d" cy="%d" r="%d"><title>%s</title></circle>`+"\n", fillStyle(color), x, y, radius, escaped(title))
 }
 
-// begin and end enclose a group with an id, which is the target of links.
+// begin and end open and close a group of elements. The group's id is a link target; "" means none.
 func (c *canvas) begin(id string) {
 	if id != "" {
 		id = ` id="` + escaped(id) + `"`
@@ -49,29 +49,29 @@ func (c *canvas) begin(id string) {
 
 func (c *canvas) end() { c.b.WriteString("</g>\n") }
 
-// cross marks a crash.
+// cross draws the mark of a crash, with its center at a point.
 func (c *canvas) cross(x, y int) {
 	fmt.Fprintf(&c.b, `<path class="cross" d="M%d %d l12 12 m0 -12 l-12 12"/>`+"\n", x-6, y-6)
 }
 
-// text writes to the right of a point; y is the middle of its height.
+// text writes text to the right of a point; y is the vertical middle of the text.
 func (c *canvas) text(class, color string, x, y int, text string) {
 	fmt.Fprintf(&c.b, `<text class="%s"%s x="%d" y="%d" xml:space="preserve">%s</text>`+"\n", class, fillStyle(color), x, y+4, escaped(text))
 	c.width = max(c.width, x+textWidth(text))
 }
 
-// centered writes around a point.
+// centered writes text with its center at a point.
 func (c *canvas) centered(class, color string, x, y int, text string) {
 	fmt.Fprintf(&c.b, `<text class="%s"%s x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", class, fillStyle(color), x, y+4, escaped(text))
 }
 
-// arrow leads to the right.
+// arrow draws an arrow from x1 to x2, pointing right.
 func (c *canvas) arrow(x1, y, x2 int) {
 	c.line("wire", "", x1, y, x2, y)
 	fmt.Fprintf(&c.b, `<path d="M%d %d l-6 -3.5 v7 z" fill="var(--soft)"/>`+"\n", x2, y)
 }
 
-// picture is the whole picture; label describes it for readers who cannot see it.
+// picture returns the whole SVG element; label describes it for readers who cannot see it.
 func (c *canvas) picture(label string) string {
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="%s" width="%d" height="%d" viewBox="0 0 %[2]d %[3]d">`+"\n", escaped(label), c.width+margin, c.height) +
 		c.b.String() + "</svg>\n"
@@ -96,5 +96,5 @@ func fillStyle(color string) string {
 
 func clientColor(client int) string { return fmt.Sprintf("var(--c%d)", (client-1)%8+1) }
 
-// textWidth is the approximate width of a text.
+// textWidth is the approximate width of a text, in pixels.
 func textWidth(text string) int { return (utf8.RuneCountInString(text)*725 + 99) / 100 }

@@ -7,25 +7,25 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Faults of machines are bands behind the calls of a history, from their first event to the event that ends them.
+// Lasting machine faults, such as network cuts and paused nodes, are drawn as bands behind the calls of a history.
 
-// bandHeight is the height of a band's name, beneath the clients.
+// bandHeight is the height, in pixels, of the row with a band's name below the clients.
 const bandHeight = 16
 
-// band is a lasting fault of machines.
+// band is a lasting machine fault, as a coloured range of events.
 type band struct {
 	words      string
-	begin, end int // indexes of its events; end is beyond the last drawn one if it has not ended
+	begin, end int // indices of its events; end is beyond the last drawn event if the fault lasts
 	ends       history.F
 	nodes      history.Nodes
 }
 
-// endOf is the function that ends a fault of machines.
+// endOf maps an event that begins a machine fault to the event that ends it, such as kill-node to start-node.
 var endOf = map[history.F]history.F{
 	history.Cut: history.Heal, history.KillNode: history.StartNode, history.TerminateNode: history.StartNode, history.PauseNode: history.ResumeNode,
 }
 
-// bands are the faults of machines among the first events. Consecutive cuts are one band.
+// bands finds the lasting machine faults among events. Network cuts that follow each other directly are one band.
 func bands(events []history.Event) (all []band) {
 	for i := range events {
 		e := &events[i]
@@ -55,7 +55,7 @@ func bands(events []history.Event) (all []band) {
 	return all
 }
 
-// bandsDrawn are the bands of which some part is drawn.
+// bandsDrawn are the bands that overlap the drawn range of events.
 func (d *svgHistory) bandsDrawn() (all []band) {
 	for _, b := range bands(d.h.Events[:d.last+1]) {
 		if b.end >= d.first {

@@ -10,7 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// A fault of machines is a band from what began it to what ended it; both directions of a cut are one.
+// A lasting machine fault is drawn as one band, from the event that began it to the event that ended it. Two network
+// cuts between the same nodes, one for each direction, are drawn as one band.
 func TestBands(t *testing.T) {
 	n1, n2, others := history.NodesOf(1), history.NodesOf(2), history.NodesOf(2, 3)
 	fault := func(f history.F, nodes, to history.Nodes) history.Event {

@@ -22,17 +22,18 @@ type svgDiagram struct {
 	*timeline
 	name string
 	canvas
-	rows    []int       // y of each step's middle
-	columnX map[int]int // x of each client's line
-	slots   []int       // x of each lock's first slot
-	most    []int       // the largest slot of each lock that ever exists
-	admin   []int       // x of each lock's administration mutex
-	words   int         // x of the texts on the wire
+	rows    []int       // y coordinate of each step's middle
+	columnX map[int]int // x coordinate of each client's line
+	slots   []int       // x coordinate of each lock's first slot
+	most    []int       // number of the highest slot of each lock that ever exists
+	admin   []int       // x coordinate of each lock's administration mutex
+	words   int         // x coordinate of the commands and replies
 }
 
-// SVG draws a space-time diagram: time goes down. A client's line is thick during a call, and banded while the client
-// believes that it holds a slot. Its commands lead to the broker, where a slot is a bar in the colour of the client
-// whose connection holds it. If the name is x1, a link to x1-6 leads to step 6; "" makes no targets.
+// SVG draws an execution as a space-time diagram in which time goes down. A client's line is thick during a call, and
+// banded while the client believes that it holds a slot. Arrows lead from clients to the broker, where a slot is a bar
+// in the colour of the client whose connection holds it. If name is "x1", step 6 has the link target "x1-6"; "" means
+// no link targets.
 func SVG(t *scenario.Trace, name string) string {
 	s := tell(t)
 	d := &svgDiagram{timeline: s, name: name}
@@ -60,7 +61,7 @@ func SVG(t *scenario.Trace, name string) string {
 	return d.picture(fmt.Sprintf("Space-time diagram of %s: time goes down, a column for each client, what goes over the wire, and what the broker has.", style.Plural(len(t.Steps), "step")))
 }
 
-// id is the target of links to a row.
+// id is the link target of a row, such as "x1-6" for step 6; "" if the row has none.
 func (d *svgDiagram) id(i int) string {
 	if d.name == "" || d.steps[i].number == 0 {
 		return ""
@@ -68,7 +69,7 @@ func (d *svgDiagram) id(i int) string {
 	return fmt.Sprintf("%s-%d", d.name, d.steps[i].number)
 }
 
-// placeRows leaves room below a row for the properties violated there.
+// placeRows sets the height of each row, with room below it for the properties violated in its step.
 func (d *svgDiagram) placeRows() {
 	y := 2*rowHeight + rowHeight/2
 	for i := range d.steps {
@@ -124,7 +125,7 @@ func (d *svgDiagram) heads() {
 	d.text("head", "", d.words, rowHeight/2, "command → reply")
 }
 
-// background colours a row in which something went wrong.
+// background colours the row of a step that decides or shows a violation.
 func (d *svgDiagram) background(i int) {
 	m := &d.steps[i]
 	class := "event"
@@ -136,7 +137,8 @@ func (d *svgDiagram) background(i int) {
 	d.wide(class, d.rows[i]-rowHeight/2, (1+len(m.broken))*rowHeight)
 }
 
-// clientLines draw the clients' lines through a row: the old state down to its middle, then the new state.
+// clientLines draws the clients' lines through a row: the state before the step down to the row's middle, and the state
+// after it below.
 func (d *svgDiagram) clientLines(i int) {
 	m, before, y := &d.steps[i], &d.steps[max(0, i-1)], d.rows[i]
 	for _, c := range d.drawn {
@@ -201,7 +203,7 @@ func (d *svgDiagram) step(i int) {
 	}
 }
 
-// labelled is the room for the acting client's words next to its line.
+// labelled is the width, in pixels, of the words next to the acting client's line.
 func (d *svgDiagram) labelled(m *step) int {
 	room := 8
 	for i := range m.calls {

@@ -14,36 +14,38 @@ const (
 	clientHeight = 46
 	eventWidth   = 18
 	barHeight    = 14
-	eventsX      = 64 // where events begin, right of the clients' names
+	eventsX      = 64 // x coordinate where events begin, right of the clients' names
 )
 
-// maxEvents is the largest number of events that are drawn: those up to the answer that nothing explains.
+// maxEvents is the largest number of events in the picture. If the history is longer, only the last ones before the
+// unexplained answer are drawn.
 const maxEvents = 60
 
-// svgHistory is a picture of a history: time goes to the right, and a client's calls are bars on its line. A dot is
-// the moment of a call's effect in the linearization of the prefix.
+// svgHistory is a picture of a history. Time goes to the right, and a client's calls are bars on its line. A dot marks
+// the moment at which a call takes effect in the linearization that was found.
 type svgHistory struct {
 	canvas
 	h           *history.History
 	prefix      *linear.Prefix
 	lock        int
-	first, last int // range of the drawn events
+	first, last int // indices of the first and last drawn event
 	rows        map[string]int
-	x           []int // by event, from first
+	x           []int // x coordinates of the events from first on
 	calls       []drawnCall
 }
 
-// drawnCall is a call as it is drawn.
+// drawnCall is a client's call, as a bar of the picture.
 type drawnCall struct {
 	client string
 	number int // number of the client, for its colour
 	words  string
-	inv    int // its events; ret is beyond last if it has no answer before
+	inv    int // indices of its events; ret is beyond last if no answer is drawn
 	ret    int
 	wrong  bool
 }
 
-// History draws one lock's history up to the answer without an explanation, with a linearization of the prefix.
+// History draws the history of one lock up to the first answer that no linearization explains. Dots show the
+// linearization of the events before that answer.
 func History(h *history.History, lock int, prefix *linear.Prefix) string {
 	d := &svgHistory{h: h, prefix: prefix, lock: lock, last: min(prefix.Events, len(h.Events)-1), rows: make(map[string]int)}
 	if d.last < 0 {
@@ -60,7 +62,7 @@ func History(h *history.History, lock int, prefix *linear.Prefix) string {
 	return d.picture(label)
 }
 
-// gather finds the calls.
+// gather collects the calls to draw, with their clients and words.
 func (d *svgHistory) gather() {
 	open := make(map[int32]int) // by process: its call under way
 	for i := 0; i <= d.last; i++ {
@@ -101,7 +103,7 @@ func (d *svgHistory) gather() {
 	}
 }
 
-// place gives each event its x, so that a call's words have room above its bar.
+// place gives each event its x coordinate, so that the words of a call fit above its bar.
 func (d *svgHistory) place() {
 	d.x = make([]int, d.last-d.first+2)
 	at := eventsX
@@ -118,7 +120,7 @@ func (d *svgHistory) place() {
 	d.height = clientHeight*len(d.rows) + 30 + bandHeight*len(d.bandsDrawn())
 }
 
-// at is an event's x; events before the first drawn one are at the beginning.
+// at is the x coordinate of an event. Events before the first drawn one are at the left edge.
 func (d *svgHistory) at(event int) int {
 	if event < d.first {
 		return eventsX
@@ -147,7 +149,7 @@ func (d *svgHistory) paint() {
 	}
 }
 
-// ordered are the names and numbers of rows, from the top.
+// ordered iterates over the names and numbers of rows, from the top row down.
 func ordered(rows map[string]int) func(func(string, int) bool) {
 	names := make([]string, len(rows))
 	for name, row := range rows {
@@ -162,7 +164,7 @@ func ordered(rows map[string]int) func(func(string, int) bool) {
 	}
 }
 
-// call draws a call, which is open to the right if it has no answer.
+// call draws the bar of a call. The bar has no right end if the call has no answer.
 func (d *svgHistory) call(c *drawnCall) {
 	y, x1, x2 := d.y(c.number-1), d.at(c.inv), d.at(min(c.ret, d.last+1))
 	class := "call"
@@ -186,7 +188,7 @@ func (d *svgHistory) effect(e *linear.Effect) {
 	d.titled("var(--text)", x, d.y(c.number-1)+barHeight/2, 4, e.What)
 }
 
-// occurrences draws the events of the environment.
+// occurrences draws the events that no client caused, such as crashes and restarts.
 func (d *svgHistory) occurrences() {
 	for i := d.first; i <= d.last; i++ {
 		e := d.h.Events[i]

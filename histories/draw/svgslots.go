@@ -6,7 +6,7 @@ import (
 
 // The broker's side of the page's diagram: the state of each slot, as bars along time.
 
-// largest is the largest slot of a lock that ever exists.
+// largest is the number of the lock's highest slot that ever exists or is held in the execution, and at least 1.
 func (d *svgDiagram) largest(lock int) int {
 	most := 1
 	for i := range d.steps {
@@ -20,10 +20,10 @@ func (d *svgDiagram) largest(lock int) int {
 	return most
 }
 
-// run is a range of rows in which a value of a lock's truth stays the same.
+// run is a range of rows in which one number, such as the owner of a slot, stays the same.
 type run struct{ from, to, value int }
 
-// runs are the ranges in which the value is not 0.
+// runs are the ranges of rows in which a number from the lock's state stays the same and is not 0.
 func (d *svgDiagram) runs(what func(*monitor.Truth) int, lock int) []run {
 	var runs []run
 	last := 0
@@ -43,13 +43,14 @@ func (d *svgDiagram) runs(what func(*monitor.Truth) int, lock int) []run {
 
 func administrator(t *monitor.Truth) int { return int(t.Admin) }
 
-// span is the top and the height of a run.
+// span is the y coordinate of a range's upper edge and its height, in pixels.
 func (d *svgDiagram) span(r run) (y, height int) {
 	y = d.rows[r.from] - rowHeight/2
 	return y, d.rows[r.to] + rowHeight/2 - y
 }
 
-// nobody is the owner of a B queue that is not exclusive; 0 means no B queue.
+// nobody stands for the owner of a B queue that exists but is not exclusive. The number 0 means that there is no B
+// queue.
 const nobody = 1 << 8
 
 // slot draws one slot on the broker: an outline while it exists, filled while it has a holder.
@@ -72,7 +73,7 @@ func (d *svgDiagram) slot(l, slot int) {
 	d.holders(d.runs(owner, l), x)
 }
 
-// holders draw the owners of a queue; a half-open connection is paler.
+// holders draws a bar for each owner of a queue, at x. The bar of a half-open connection is paler.
 func (d *svgDiagram) holders(runs []run, x int) {
 	for _, r := range runs {
 		class, inner, color, name, owner := "taken", "owner", "var(--soft)", "B", uint8(r.value)

@@ -18,14 +18,14 @@ const (
 	stripBar   = 12
 )
 
-// svgStrips are strips along time, two for each slot: the client that believes it holds the slot, and the client
-// whose connection holds it.
+// svgStrips draws two strips along time for each slot. One shows which client believes that it holds the slot. The
+// other shows which client's connection holds it.
 type svgStrips struct {
 	canvas
 	*timeline
 	t    *scenario.Trace
-	unit int // width of a step
-	name int // width of slots' names
+	unit int // width of a step, in pixels
+	name int // width of the column with the slots' names, in pixels
 }
 
 // Strips draws, along time and for each slot, which clients believe that they hold it and which client does hold it,
@@ -64,7 +64,7 @@ func (d *svgStrips) slots() (all [][2]int) {
 	return all
 }
 
-// slotName is the name of a slot: with its lock, if there are several.
+// slotName names a slot, and its lock too if there are several locks.
 func (d *svgStrips) slotName(l, slot int) string {
 	name := property.SlotName(d.kind, slot)
 	if len(d.locks) > 1 {
@@ -73,7 +73,7 @@ func (d *svgStrips) slotName(l, slot int) string {
 	return name
 }
 
-// used reports whether any client ever holds a slot, or believes so.
+// used reports whether any client ever holds a slot, or believes that it does.
 func (d *svgStrips) used(l, slot int) bool {
 	for i := range d.steps {
 		if d.steps[i].truth[l].Taken>>slot&1 == 1 || len(d.believers(i, l, slot)) > 0 {
@@ -97,7 +97,8 @@ func (d *svgStrips) believers(i, l, slot int) (all []int) {
 	return all
 }
 
-// owner is the client that holds a slot after a step; 0 is none, and [nobody] is a queue that is not exclusive.
+// owner is the client whose connection holds a slot after a step. It is 0 if nobody holds the slot, and [nobody] if its
+// queue is not exclusive.
 func (d *svgStrips) owner(i, l, slot int) int {
 	t := &d.steps[i].truth[l]
 	switch {
@@ -109,8 +110,8 @@ func (d *svgStrips) owner(i, l, slot int) int {
 	return int(t.Owner[slot] &^ monitor.HalfOpen)
 }
 
-// overlap reports whether a slot belongs to several clients after a step: several believe they hold it, or one does
-// while another holds it.
+// overlap reports whether a slot belongs to several clients after a step. Two clients believe that they hold it, or one
+// believes so while another client's connection holds it.
 func (d *svgStrips) overlap(i, l, slot int) bool {
 	who, owner := d.believers(i, l, slot), d.owner(i, l, slot)
 	return len(who) > 1 || len(who) == 1 && owner != 0 && owner != nobody && owner != who[0]
@@ -118,7 +119,7 @@ func (d *svgStrips) overlap(i, l, slot int) bool {
 
 func (d *svgStrips) x(i int) int { return d.name + stripWord + i*d.unit }
 
-// stretches calls draw for each range of steps in which a nonzero value stays the same.
+// stretches calls draw for each range of steps in which a number stays the same and is not 0.
 func (d *svgStrips) stretches(value func(i int) int, draw func(from, to, value int)) {
 	for i := 0; i < len(d.steps); {
 		v, from := value(i), i
@@ -188,7 +189,7 @@ func (d *svgStrips) bar(class string, client, y, from, to int, title string) {
 	}
 }
 
-// axis has the numbers of steps, and the marks of the relevant ones.
+// axis draws the time axis: the numbers of the steps, and marks at the steps that decide or show a violation.
 func (d *svgStrips) axis() {
 	every := max(1, 30/d.unit)
 	for i := range d.steps {
@@ -204,7 +205,7 @@ func (d *svgStrips) axis() {
 	}
 }
 
-// overlaps describes where a slot belongs to several clients.
+// overlaps says in a sentence at which steps a slot belonged to several clients.
 func (d *svgStrips) overlaps() string {
 	text := ""
 	for l := range d.locks {

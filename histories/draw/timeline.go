@@ -14,58 +14,59 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// timeline is an execution in words, shared by the terminal's diagram, the page's and the transcript.
+// timeline is an execution in words. The terminal's diagram, the page's diagram and the transcript are all made from
+// it.
 type timeline struct {
 	clients int
-	drawn   []int // the clients with any event
+	drawn   []int // the clients that act or have an event
 	kind    lock.Kind
 	locks   []string // names of the locks
 	steps   []step
 	server  string // the word for the server
-	unknown bool   // the server's state of the locks is unknown
+	unknown bool   // the server's state of the locks was not recorded
 }
 
 // step is one step of an execution. Step 0 of a timeline is the initial state.
 type step struct {
 	number int
 	time   int64 // virtual milliseconds
-	actor  int   // the acting client, from 1; 0 is the broker, or time
+	actor  int   // the acting client, from 1; 0 if the broker or time acts
 	calls  []call
-	// command and reply are those of the step; said has all other events.
+	// command and reply are those of the step. said describes its other events.
 	command, reply, said string
 	errors               []string // the clients' messages about failed calls
 
 	leap       bool   // more time passed than a command takes
-	fault      bool   // it is a fault, or the passage of time
-	noticeEnds bool   // it concerns all clients at once
-	exit       string // mark in the acting client's column: it died, or the broker noticed its death
+	fault      bool   // the step is a fault, or time passes
+	noticeEnds bool   // the step concerns all clients at once
+	exit       string // mark in the acting client's column if it died, or if the broker noticed its death
 
 	columns []column        // by client, after the step
 	truth   []monitor.Truth // by lock: the broker's state after the step
 	broken  []scenario.Violation
-	// decides are violations that this step decided, and that show later.
+	// decides are the violations that this step made unavoidable, and that show in a later step.
 	decides []scenario.Violation
 }
 
-// The marks of a client's end.
+// The marks for the death of a client, and for the moment at which the broker notices it.
 const (
 	died    = "╳"
-	noticed = "┴" // by the broker
+	noticed = "┴" // the broker noticed the death
 )
 
-// The marks of a violation: where it shows, and where it was decided.
+// The marks of a violation: at the step that shows it, and at the step that made it unavoidable.
 const (
 	shows   = "✗"
 	decided = "▶"
 )
 
-// call is an operation that began, ended, or both, in one step.
+// call is an operation that began or ended in one step, or both.
 type call struct {
 	client     int
-	begin, end string // in words; "" if it was not in this step
+	begin, end string // in words; "" if it did not begin, or end, in this step
 }
 
-// column is the state of a client.
+// column is the state of a client after a step.
 type column struct {
 	calling     bool // an operation is under way
 	held        int  // the slot that the client believes it holds; 0 is none
@@ -74,10 +75,10 @@ type column struct {
 	interrupted bool // its connection is lost, and the client does not know
 }
 
-// unnumbered is a held slot with an unknown number.
+// unnumbered is the value of column.held for a held slot whose number is not known.
 const unnumbered = -1
 
-// tell makes the timeline of a trace.
+// tell makes the timeline of an execution.
 func tell(t *scenario.Trace) *timeline {
 	words := lock.WordsOf(t.Scenario.Target, t.Scenario.Server)
 	s := &timeline{clients: t.Clients(), kind: t.History.Kind, server: words.Called(), unknown: len(t.Setup) == 0}
@@ -104,7 +105,7 @@ func tell(t *scenario.Trace) *timeline {
 	return s
 }
 
-// chooseClients selects the clients to draw.
+// chooseClients selects the clients that have a column in the picture.
 func (s *timeline) chooseClients() {
 	for client := 1; client <= s.clients; client++ {
 		acts := func(m step) bool {
@@ -116,7 +117,7 @@ func (s *timeline) chooseClients() {
 	}
 }
 
-// mark adds a violation to the step where it was seen; at the end of the execution, to the last line.
+// mark adds a violation to the step that shows it. A violation at the end of the execution gets an extra last line.
 func (s *timeline) mark(v scenario.Violation) {
 	i := slices.IndexFunc(s.steps, func(m step) bool { return m.number == v.Step+1 })
 	if i < 0 {
@@ -127,7 +128,7 @@ func (s *timeline) mark(v scenario.Violation) {
 	s.steps[i].broken = append(s.steps[i].broken, v)
 }
 
-// decide also adds a violation to the step that decided it.
+// decide adds a violation to the step that made it unavoidable; step 0 means that none did.
 func (s *timeline) decide(v scenario.Violation, step int) {
 	for i := range s.steps {
 		if m := &s.steps[i]; step > 0 && m.number == step {
@@ -168,7 +169,7 @@ func stepOf(t *scenario.Trace, i int, before []column, words lock.Words) step {
 	return m
 }
 
-// act updates the columns for the action itself.
+// act updates the state of the clients for the step's action, such as a crash or a lost connection.
 func (m *step) act(a scenario.Action, x *backend.Exchange) {
 	if a.Kind == scenario.Restart {
 		for i := range m.columns {
@@ -195,7 +196,8 @@ func (m *step) act(a scenario.Action, x *backend.Exchange) {
 	}
 }
 
-// see handles an event of the history: calls, and what clients believe after them.
+// see handles an event of the history: it adds the call or the answer to the step, and updates what the client
+// believes.
 func (m *step) see(e history.Event, t *scenario.Trace) {
 	if e.Process < 1 || len(m.columns) == 0 {
 		return
@@ -211,7 +213,7 @@ func (m *step) see(e history.Event, t *scenario.Trace) {
 	}
 }
 
-// lose handles a client's report of a loss.
+// lose handles an event in which a client reports that it has lost the lock.
 func (m *step) lose(e history.Event) {
 	if e.F != history.Lost || e.Target < 1 || len(m.columns) == 0 {
 		return
@@ -221,11 +223,12 @@ func (m *step) lose(e history.Event) {
 	m.said = strings.TrimPrefix(fmt.Sprintf("%s; c%d tells that it has lost the lock", m.said, client), "; ")
 }
 
-// clientOf is the client of an event. Each connection of a client has a new process number, which is larger by the
-// number of clients.
+// clientOf is the number of the client of an event. A client with a new connection has a new process number, which is
+// larger by the number of clients.
 func clientOf(e history.Event, clients int) int { return history.ClientOf(e.Process, clients) }
 
-// end ends the client's call: in this step's text if it also began here.
+// end adds the answer to the client's call. If the call began in an earlier step, it adds an entry for the answer
+// alone.
 func (m *step) end(client int, words string) {
 	if n := len(m.calls); n > 0 && m.calls[n-1].client == client && m.calls[n-1].end == "" {
 		m.calls[n-1].end = words
@@ -234,7 +237,7 @@ func (m *step) end(client int, words string) {
 	m.calls = append(m.calls, call{client: client, end: words})
 }
 
-// believe updates the client's belief, which ends when a release begins.
+// believe updates which slot the client believes it holds. The belief ends as soon as the client calls a release.
 func (l *column) believe(e history.Event, kind lock.Kind) {
 	l.calling = e.Type == history.Invoke
 	switch op := e.F.Op(); {
@@ -248,11 +251,11 @@ func (l *column) believe(e history.Event, kind lock.Kind) {
 	}
 }
 
-// observe takes over the broker's state after the step.
+// observe copies the broker's state after the step.
 func (m *step) observe(t *scenario.Trace, taken *scenario.TraceStep) {
 	for i := range t.Scenario.Locks {
 		t := taken.Truth[i]
-		t.Barrier = 0 // it is not drawn
+		t.Barrier = 0 // barriers are not drawn
 		m.truth = append(m.truth, t)
 	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestSentences reads every sentence on every violation of random executions of every target, and holds what it says
-// against the execution.
+// TestSentences reads the sentences about every violation in random executions of every target. It checks that the
+// execution confirms each statement in them.
 func TestSentences(t *testing.T) {
 	used := make(map[string]int)
 	for _, b := range lock.Backends() {
@@ -58,7 +58,8 @@ type said struct {
 	used   map[string]int
 }
 
-// claim is something that sentences say, and whether the execution bears it out. of are the pattern's groups.
+// claim is a pattern of statements in sentences, and a function that reports whether the execution confirms such a
+// statement. of are the groups of the pattern.
 type claim struct {
 	pattern *regexp.Regexp
 	true    func(s *said, of []string) bool
@@ -66,7 +67,7 @@ type claim struct {
 
 var claims = []claim{
 	{regexp.MustCompile(`step (\d+)`), func(s *said, of []string) bool {
-		return number(of[1]) >= 1 && number(of[1]) <= len(s.Steps)+1 // the last is when all is over
+		return number(of[1]) >= 1 && number(of[1]) <= len(s.Steps)+1 // the end of the execution is one step more
 	}},
 	{regexp.MustCompile(`step (\d+) \((\S[^()]* → [^()]*?)\)`), func(s *said, of []string) bool {
 		return s.exchanged(number(of[1]), of[2])
@@ -107,10 +108,10 @@ var claims = []claim{
 	{regexp.MustCompile(`(?:^|\W)slots?(?:$|\W)`), func(s *said, _ []string) bool { return s.target.Kind == lock.Semaphore }},
 }
 
-// broken is what is no sentence.
+// broken finds errors of grammar in a sentence, such as two blanks or "slot .".
 var broken = regexp.MustCompile(`slot \.|deleted no slot|  |\.\.$|%!`)
 
-// wrong is what the execution does not bear out; "" where it bears out everything.
+// wrong names a statement of the sentence that the execution contradicts; "" if there is none.
 func (s *said) wrong() string {
 	if at := broken.FindString(s.text); at != "" {
 		return fmt.Sprintf("%q is no part of a sentence", at)
@@ -128,7 +129,7 @@ func (s *said) wrong() string {
 
 func number(digits string) int { n, _ := strconv.Atoi(digits); return n }
 
-// numbers are those of a list in words.
+// numbers reads the numbers from a list such as "1, 2 and 4".
 func numbers(list string) (all []int) {
 	for _, digits := range regexp.MustCompile(`\d+`).FindAllString(list, -1) {
 		all = append(all, number(digits))
@@ -136,7 +137,7 @@ func numbers(list string) (all []int) {
 	return all
 }
 
-// exchanged reports whether a step, counted from 1, has that command and reply.
+// exchanged reports whether a step, counted from 1, has the given command and reply.
 func (s *said) exchanged(step int, exchange string) bool {
 	x := &s.Steps[step-1]
 	return strings.HasPrefix(strings.TrimSuffix(exchange, ", which did not reach it"), x.Command) && strings.Contains(exchange, x.Reply)
@@ -147,13 +148,14 @@ func (s *said) eventsOf(step int) []history.Event {
 	return s.History.Events[x.First : x.First+x.Events]
 }
 
-// client is the first that the sentence names.
+// client is the number of the first client that the sentence names.
 func (s *said) client() int {
 	of := regexp.MustCompile(`c(\d+)`).FindStringSubmatch(s.text)
 	return number(of[1])
 }
 
-// throughout reports whether something is so before each step of the client's call that ends where the violation shows.
+// throughout reports whether a condition holds before each step of the client's call, up to the step that shows the
+// violation.
 func (s *said) throughout(is func(i int) bool) bool {
 	for i := min(s.v.Step, len(s.Steps)-1); i >= 0; i-- {
 		if !is(i) {
@@ -168,7 +170,7 @@ func (s *said) throughout(is func(i int) bool) bool {
 	return true
 }
 
-// before is what the server has of the lock before a step, counted from 0.
+// before is the server's state of the lock before a step, counted from 0.
 func (s *said) before(i int) *monitor.Truth {
 	if i == 0 {
 		return &s.Setup[len(s.Setup)-1].Truth[s.v.Lock]
@@ -176,12 +178,12 @@ func (s *said) before(i int) *monitor.Truth {
 	return &s.Steps[i-1].Truth[s.v.Lock]
 }
 
-// free reports whether the server has all of these slots free before a step, counted from 0.
+// free reports whether all slots in a list, such as "1 or 2", are free on the server before a step, counted from 0.
 func (s *said) free(list string, i int) bool {
 	return !slices.ContainsFunc(numbers(list), func(slot int) bool { return s.before(i).Free()>>slot&1 == 0 })
 }
 
-// believed reports whether a client believes for certain before a step that it holds one of these slots.
+// believed reports whether some client certainly believes, before a step, that it holds one of the slots in a list.
 func (s *said) believed(list string, i int) bool {
 	held := make(map[int32]int)
 	for _, e := range s.History.Events[:s.Steps[i].First] {
@@ -205,7 +207,7 @@ func (s *said) believed(list string, i int) bool {
 	return false
 }
 
-// madeLowest reports whether a call has made just the n lowest slots that were missing when it began.
+// madeLowest reports whether the call made exactly the n lowest slots that were missing when it began.
 func (s *said) madeLowest(n int) bool {
 	end := min(s.v.Step, len(s.Steps)-1)
 	began, deleted := end, false

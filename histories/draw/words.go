@@ -27,7 +27,7 @@ func invocationWords(e history.Event, kind lock.Kind) string {
 		return fmt.Sprintf("acquire %s of %d", style.Plural(int(e.Permits), "permit"), e.Slots)
 	case op == lock.Acquire && e.Slots > 0:
 		return fmt.Sprintf("acquire with limit %d", e.Slots)
-	case kind != lock.Semaphore: // there is only one slot, so its number says nothing
+	case kind != lock.Semaphore: // only a semaphore has several slots, so a slot's number says nothing
 	case op == lock.Create, op == lock.Add, op == lock.Remove:
 		return fmt.Sprintf("%s %d", e.F, e.Slots)
 	case op == lock.Wait:
@@ -67,7 +67,7 @@ func completionWords(e history.Event, kind lock.Kind) string {
 	return "ok"
 }
 
-// errorWords is a client's message about a failed call: a quotation without control characters.
+// errorWords quotes a client's message about a failed call, with control characters escaped.
 func errorWords(t *scenario.Trace, e history.Event, said string) string {
 	return fmt.Sprintf("c%d says of %s: %q", clientOf(e, t.Clients()), e.F, said)
 }
@@ -75,7 +75,8 @@ func errorWords(t *scenario.Trace, e history.Event, said string) string {
 // maxErrors is the largest number of errors printed below the diagram of an execution.
 const maxErrors = 3
 
-// Errors are the clients' messages about failed calls in an execution, each once, with its step.
+// Errors lists the clients' messages about failed calls in an execution. A client's message is listed only once, with
+// the step where it first occurred.
 func Errors(t *scenario.Trace) (all []string) {
 	seen := make(map[string]bool)
 	for _, i := range slices.Sorted(maps.Keys(t.Errors)) {
@@ -87,7 +88,7 @@ func Errors(t *scenario.Trace) (all []string) {
 	return all
 }
 
-// slotWord is a slot's number, or "" for a slot without one.
+// slotWord is a slot's number in words; "" if the slot has no number.
 func slotWord(slot uint16, kind lock.Kind) string {
 	if slot == history.AnySlot || kind != lock.Semaphore {
 		return ""
@@ -95,7 +96,7 @@ func slotWord(slot uint16, kind lock.Kind) string {
 	return fmt.Sprint(slot)
 }
 
-// tokenWords names the fencing token of a grant, "" if there is none.
+// tokenWords names the fencing token of a grant; "" if the grant has none.
 func tokenWords(token int64) string {
 	if token == 0 {
 		return ""
@@ -103,7 +104,7 @@ func tokenWords(token int64) string {
 	return fmt.Sprintf(", token %d", token)
 }
 
-// actionWords describes what happened in a step besides, or instead of, a command and its reply.
+// actionWords describes an action that is not a client's command, such as a crash, a restart or the passage of time.
 func actionWords(a scenario.Action, w lock.Words) string {
 	the := w.The()
 	late := ""
@@ -171,8 +172,8 @@ func actionWords(a scenario.Action, w lock.Words) string {
 	return ""
 }
 
-// stateWords is the broker's state of a lock, slot by slot: "1:A B←c2", "2:A". A missing slot below another is a
-// hole, "2:–"; a B queue without an exclusive owner has no arrow.
+// stateWords describes the broker's state of a lock, slot by slot, such as "1:A B←c2", "2:A". A missing slot below an
+// existing one is a hole, "2:–". A B queue without an exclusive owner has no arrow.
 func stateWords(t *monitor.Truth, kind lock.Kind) []string {
 	var parts []string
 	for slot := 1; slot <= monitor.Slots; slot++ {
@@ -194,7 +195,7 @@ func stateWords(t *monitor.Truth, kind lock.Kind) []string {
 	return parts
 }
 
-// OwnerName names a queue's owner; a dagger marks a half-open connection.
+// OwnerName names the client that owns a queue; a dagger marks a half-open connection.
 func OwnerName(owner uint8) string {
 	if owner&monitor.HalfOpen != 0 {
 		return clientName(int(owner&^monitor.HalfOpen)) + "†"

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Each reply has its words.
+// TestReplyWords: each reply of a server is described in words.
 func TestReplyWords(t *testing.T) {
 	for want, r := range map[string]amqp.Reply{
 		"":                {Kind: amqp.NoReply},
@@ -34,7 +34,7 @@ func TestReplyWords(t *testing.T) {
 	}
 }
 
-// Each call and each answer has its words.
+// TestCallWords: each call and each answer is described in words.
 func TestCallWords(t *testing.T) {
 	for want, e := range map[string]history.Event{
 		"acquire": {F: history.F(lock.Acquire), Slot: 3}, "add 2": {F: history.F(lock.Add), Slots: 2}, "wait 3": {F: history.F(lock.Wait), Slot: 3},
@@ -60,10 +60,10 @@ func TestCallWords(t *testing.T) {
 	historiestest.Golden(t, "answers.txt", said.String())
 }
 
-// broker is how texts speak of a RabbitMQ.
+// broker has the words by which texts speak of a RabbitMQ broker.
 var broker = lock.Words{Server: "broker", Restarted: "connections and exclusive queues are gone"}
 
-// TestEveryWord: every action, command, answer and state has words of its own, of a mutex and of a semaphore.
+// TestEveryWord compares the words for every action, command, answer and state of semaphores and mutexes with a file.
 func TestEveryWord(t *testing.T) {
 	var said strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&said, format+"\n", args...) }
@@ -98,7 +98,8 @@ func TestEveryWord(t *testing.T) {
 	historiestest.Golden(t, "words.txt", said.String())
 }
 
-// TestErrors: the clients' messages stand with their step, each once; of many only the first is shown.
+// TestErrors: a client's message about a failed call is listed with its step, and the same message only once. At most
+// three messages are listed.
 func TestErrors(t *testing.T) {
 	trace := historiestest.LockedTaken()
 	trace.Errors = map[int]string{1: "no", 0: "never", 2: "no", 3: "\x1b[2J"}
@@ -112,7 +113,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A client asked for what its commands name, whether they reached a queue or not.
+// TestAsked: the text on what a client asked lists the queues that its commands name, whether the commands reached them
+// or not.
 func TestAsked(t *testing.T) {
 	step := func(command, queue string) scenario.TraceStep {
 		return scenario.TraceStep{Action: scenario.Action{Kind: scenario.Step, Client: 1}, Command: command, Resource: queue}
@@ -132,7 +134,7 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// Slots are told as numbers, with the verb that goes with them.
+// TestSlotWords: a set of slots is written as numbers, and the verb after it is singular or plural accordingly.
 func TestSlotWords(t *testing.T) {
 	for set, want := range map[uint16][3]string{
 		1 << 2:             {"slot 2", "slot 2", "slot 2 was free"},

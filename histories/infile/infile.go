@@ -10,23 +10,24 @@ import (
 	"os"
 )
 
-// Input is a kind of input file.
+// Input describes a kind of input file and its size limit.
 type Input struct {
-	// Noun names the kind in errors, such as counterexample.
+	// Noun names the kind of file in errors, such as "counterexample".
 	Noun string
 	// Most is the largest size in bytes.
 	Most int64
 }
 
-// Kinds of input shared by several packages.
+// Kinds of input files that several packages read.
 var (
-	// Certificate is a certificate, a chain of them, or a key.
+	// Certificate is a certificate, a chain of certificates, or a key.
 	Certificate = Input{"certificate or key", 1 << 20}
-	// Credentials is a password, a seed, a token, or a list of them.
+	// Credentials is a file with one or more passwords, seeds or tokens.
 	Credentials = Input{"credentials file", 1 << 20}
 )
 
-// Open opens a file. The error names the file, its kind, and what was expected; a missing file is [fs.ErrNotExist].
+// Open opens a file. The error names the file and its kind, and says what was expected. For a missing file it is
+// [fs.ErrNotExist].
 func (in Input) Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -39,7 +40,7 @@ func (in Input) Open(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err = f.Stat() // another file may have taken that name
+	info, err = f.Stat() // the file may have been replaced since
 	if err == nil {
 		err = in.fits(path, info)
 	}
@@ -49,7 +50,7 @@ func (in Input) Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Read reads a whole file. Errors are those of Open.
+// Read reads a whole file. Its errors are those of Open.
 func (in Input) Read(path string) ([]byte, error) {
 	f, err := in.Open(path)
 	if err != nil {
@@ -57,13 +58,13 @@ func (in Input) Read(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, in.Most+1))
-	if err == nil && int64(len(data)) > in.Most { // it has grown
+	if err == nil && int64(len(data)) > in.Most { // the file has grown meanwhile
 		err = in.tooLarge(path)
 	}
 	return data, err
 }
 
-// Check reports why Open could not open a file, for files that other code reads.
+// Check reports the error that Open would return. It is for files that other code opens.
 func (in Input) Check(path string) error {
 	f, err := in.Open(path)
 	if err != nil {
@@ -72,7 +73,7 @@ func (in Input) Check(path string) error {
 	return f.Close()
 }
 
-// Stream bounds the input of a pipe; errors use the name. Reading beyond the bound is an error.
+// Stream limits the input from a pipe to the size of this kind of file. Reading more is an error, which uses the name.
 func (in Input) Stream(name string, r io.Reader) io.Reader { return &stream{in, name, r, in.Most} }
 
 type stream struct {
@@ -93,7 +94,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fits reports why a file is not accepted.
+// fits reports why a file is refused: it is no regular file, or it is too large.
 func (in Input) fits(path string, info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%q is %s; expected a regular file, a %s of at most %s", path, kind(info.Mode()), in.Noun, Size(in.Most))
@@ -108,7 +109,7 @@ func (in Input) tooLarge(path string) error {
 	return fmt.Errorf("%q has more than %s; expected a %s, which has no more", path, Size(in.Most), in.Noun)
 }
 
-// kind names the kind of a file that is not regular.
+// kind says what a file is that is not a regular one, such as "a pipe".
 func kind(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
@@ -123,7 +124,7 @@ func kind(mode fs.FileMode) string {
 	return "no regular file"
 }
 
-// Size is a number of bytes in words, in the largest unit of which it is a whole multiple.
+// Size writes a number of bytes with a unit, such as "64 MiB". The unit is the largest that gives a whole number.
 func Size(bytes int64) string {
 	for _, unit := range []struct {
 		shift int
@@ -136,8 +137,8 @@ func Size(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// CheckNamed checks the files that the query of an address, or the environment, names under these names, since
-// drivers read them whole.
+// CheckNamed checks files before a driver reads them whole. value returns the path for a name, for example of an
+// environment variable or a query parameter; "" means no file.
 func (in Input) CheckNamed(value func(name string) string, names ...string) error {
 	for _, name := range names {
 		if path := value(name); path != "" {

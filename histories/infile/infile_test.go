@@ -18,7 +18,7 @@ import (
 
 var page = infile.Input{Noun: "page", Most: 2 << 10}
 
-// TestRead: regular files are read up to their bound; other kinds are refused without waiting.
+// TestRead: a regular file up to the size limit is read. A pipe or another kind of file is refused at once.
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -58,7 +58,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestStream: a pipe's input is read up to its bound.
+// TestStream: input from a pipe is read up to the size limit.
 func TestStream(t *testing.T) {
 	for size, fits := range map[int64]bool{0: true, page.Most: true, page.Most + 1: false, page.Most * 9: false} {
 		data, err := io.ReadAll(page.Stream("standard input", strings.NewReader(strings.Repeat("x", int(size)))))

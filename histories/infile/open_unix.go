@@ -8,5 +8,5 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// open does not wait for a writer if the path has become a pipe.
+// open opens a file without blocking. If the path has become a pipe, it does not wait for a writer.
 func open(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) }

@@ -1,4 +1,5 @@
-// Package known has the findings that a project knows and accepts for a while, in a file next to its code.
+// Package known reads and writes the file of known violations, which a project accepts for a while. The file is next to
+// the project's code.
 package known
 
 import (
@@ -18,10 +19,10 @@ import (
 	"github.com/lockproof/lockproof/histories/outfile"
 )
 
-// FileName is the name of the file, in the folder where a run starts.
+// FileName is the name of the file with known violations, in the folder where a run starts.
 const FileName = "lockproof.known.yaml"
 
-// The bounds of a file.
+// The bounds of the file with known violations.
 const (
 	maxKnown      = 1 << 20 // bytes
 	mostKnown     = 1000    // number of findings
@@ -30,24 +31,24 @@ const (
 
 var input = infile.Input{Noun: "file of known findings", Most: maxKnown}
 
-// Finding is a known violation.
+// Finding is a violation that the project knows and accepts.
 type Finding struct {
 	Property    string
-	Fingerprint string // of its counterexample
-	Reason      string // why the violation is accepted
-	Owner       string // who takes care of it; may be empty
-	Expires     string // the last day, in UTC, on which it is no failure, such as 2027-01-31; "" is none
+	Fingerprint string // fingerprint of its counterexample
+	Reason      string // the reason why the violation is accepted
+	Owner       string // the person or team that takes care of it; may be empty
+	Expires     string // last day, in UTC, on which it is accepted, such as 2027-01-31; "" is no limit
 }
 
-// Expired reports whether the finding counts as a failure again.
+// Expired reports whether the finding's last day is over, so that the violation counts as a failure again.
 func (f *Finding) Expired(now time.Time) bool {
 	return f.Expires != "" && now.UTC().Format(time.DateOnly) > f.Expires
 }
 
-// Findings are the findings in a file.
+// Findings are the known violations in a file.
 type Findings []Finding
 
-// Of is the finding for a property's counterexample, or nil.
+// Of is the finding on a property with this fingerprint; nil if there is none.
 func (fs Findings) Of(property, fingerprint string) *Finding {
 	i := slices.IndexFunc(fs, func(f Finding) bool { return f.Property == property && f.Fingerprint == fingerprint })
 	if i < 0 {
@@ -56,12 +57,12 @@ func (fs Findings) Of(property, fingerprint string) *Finding {
 	return &fs[i]
 }
 
-// Names reports whether there is a finding for a property.
+// Names reports whether the file has a finding on a property.
 func (fs Findings) Names(property string) bool {
 	return slices.ContainsFunc(fs, func(f Finding) bool { return f.Property == property })
 }
 
-// Load reads a file; a missing file has no findings.
+// Load reads the findings from a file. A missing file has none.
 func Load(path string) (Findings, error) {
 	data, err := input.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +74,7 @@ func Load(path string) (Findings, error) {
 	return Parse(path, data)
 }
 
-// Parse parses the content of a file; errors use the path and name the line.
+// Parse reads findings from the content of a file. Errors name the path and the line.
 func Parse(path string, data []byte) (Findings, error) {
 	top, err := parse(path, data)
 	if top == nil || err != nil {
@@ -93,7 +94,7 @@ func Parse(path string, data []byte) (Findings, error) {
 	return all, nil
 }
 
-// parse is the list of findings as YAML, nil if the file is empty.
+// parse returns the list of findings as a YAML node; nil if the file is empty.
 func parse(path string, data []byte) (*yaml.Node, error) {
 	if len(data) > maxKnown {
 		return nil, fmt.Errorf("%s: more than %d bytes: expected known findings", path, maxKnown)
@@ -122,12 +123,12 @@ func parse(path string, data []byte) (*yaml.Node, error) {
 	return top, nil
 }
 
-// fields maps the keys of a finding to its fields.
+// fields maps the YAML keys of a finding to its fields.
 func (f *Finding) fields() map[string]*string {
 	return map[string]*string{"property": &f.Property, "fingerprint": &f.Fingerprint, "reason": &f.Reason, "owner": &f.Owner, "expires": &f.Expires}
 }
 
-// finding parses one finding.
+// finding reads one finding from its YAML node.
 func finding(node *yaml.Node) (f Finding, err error) {
 	if node.Kind != yaml.MappingNode {
 		return f, errors.New("expected a finding with property, fingerprint and reason")
@@ -149,10 +150,10 @@ func finding(node *yaml.Node) (f Finding, err error) {
 	return f, f.Check()
 }
 
-// digits is the form of fingerprints.
+// digits matches a fingerprint: sixteen hexadecimal digits.
 var digits = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
-// Check reports what is wrong with a finding.
+// Check reports what is wrong with a finding, such as a missing reason.
 func (f *Finding) Check() error {
 	for _, name := range []string{"property", "fingerprint", "reason", "owner", "expires"} {
 		if text := *f.fields()[name]; len(text) > longestReason || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
@@ -172,11 +173,11 @@ func (f *Finding) Check() error {
 	return nil
 }
 
-// head is the beginning of a new file.
+// head is the comment at the beginning of a new file.
 const head = "# Violations that are known and no failure until they expire: `lockproof accept FILE --reason TEXT` adds one.\n"
 
-// Accept adds a finding to the file at a place, and replaces one with the same property and fingerprint. It keeps
-// everything else, including comments.
+// Accept adds a finding to the file at a place. It replaces a finding with the same property and fingerprint.
+// Everything else stays, including comments.
 func Accept(at outfile.Place, f Finding) error {
 	if err := f.Check(); err != nil {
 		return err
@@ -196,13 +197,13 @@ func Accept(at outfile.Place, f Finding) error {
 	if err != nil {
 		return err
 	}
-	if _, err := Parse(at.Path, written); err != nil { // checks the bounds
+	if _, err := Parse(at.Path, written); err != nil { // the new file must also satisfy the bounds
 		return err
 	}
 	return at.Write(func(w io.Writer) error { _, err := w.Write(written); return err })
 }
 
-// added is a file's content with another finding.
+// added returns the content of a file with a finding added or replaced.
 func added(path string, data []byte, all Findings, f Finding) ([]byte, error) {
 	var entry yaml.Node
 	for _, name := range []string{"property", "fingerprint", "reason", "owner", "expires"} {
@@ -225,7 +226,7 @@ func added(path string, data []byte, all Findings, f Finding) ([]byte, error) {
 		if _, broken := Parse(path, whole); broken == nil || top == nil {
 			return whole, err
 		}
-		top.Content, top.Style = append(top.Content, &entry), 0 // an empty list is written in brackets
+		top.Content, top.Style = append(top.Content, &entry), 0 // an empty list is in brackets; style 0 drops them
 		return encoded(top)
 	}
 	entry.HeadComment, entry.FootComment = top.Content[i].HeadComment, top.Content[i].FootComment
@@ -233,7 +234,7 @@ func added(path string, data []byte, all Findings, f Finding) ([]byte, error) {
 	return encoded(top)
 }
 
-// encoded is the file's content for a list.
+// encoded returns the content of the file with this list.
 func encoded(list *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)

@@ -13,7 +13,7 @@ import (
 
 const one = "- property: no-leak\n  fingerprint: 0123456789abcdef\n  reason: the vendor mends it\n"
 
-// TestParse: a file is read strictly, and errors name the line.
+// TestParse: unknown keys, duplicates and wrong values in a file are errors, which name the line.
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "# nothing\n": "", "null": "", "[]": "", one: "", one + "  owner: ops\n  expires: 2027-01-31\n": "",
@@ -42,7 +42,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestAccept: a finding is added, and takes the place of the one that it is about; all else stays.
+// TestAccept: Accept adds a finding, or replaces the finding on the same violation. Everything else in the file stays.
 func TestAccept(t *testing.T) {
 	at := outfile.Place{Path: filepath.Join(t.TempDir(), FileName)}
 	first := Finding{"no-leak", "0123456789abcdef", "x: \"y\" # z", "", ""}
@@ -89,7 +89,7 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-// TestExpired: the day itself still counts, by UTC.
+// TestExpired: a finding is valid up to the end of its last day, in UTC.
 func TestExpired(t *testing.T) {
 	f := Finding{Expires: "2027-01-31"}
 	for text, expired := range map[string]bool{"2027-01-31T23:59:59Z": false, "2027-02-01T00:00:00Z": true, "2027-01-31T23:00:00-02:00": true} {
@@ -103,7 +103,7 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a file has, it is read or refused in one line; what is read can be accepted again.
+// FuzzParse: any file is read, or refused with an error of one line. Each finding that was read can be accepted again.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"", one, one + "  owner: &a ops\n", "- &a [*a]", "- *a", "a: b", "- <<: {a: b}"} {
 		f.Add([]byte(text))

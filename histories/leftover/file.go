@@ -6,11 +6,11 @@ import (
 	"os"
 )
 
-// ErrAlive is the error of [RemoveFile] for a file whose run is alive, as far as is known.
+// ErrAlive is the error of [RemoveFile] for a file whose run is alive, or may be.
 var ErrAlive = errors.New("its run lives")
 
-// Hold marks a file that this run is writing as not left over, until release is called. It is an error if the file is
-// already deleted.
+// Hold locks a file that this run is writing, so that other runs do not delete it as left over. release ends this. It
+// is an error if the file is already deleted.
 func Hold(f *os.File) (release func(), err error) {
 	if release, err = hold(f); err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func Hold(f *os.File) (release func(), err error) {
 	return release, nil
 }
 
-// same reports whether an open file is the one at its path.
+// same reports whether the path of an open file still names this file.
 func same(f *os.File) bool {
 	at, err := os.Lstat(f.Name())
 	if err != nil {
@@ -32,7 +32,8 @@ func same(f *os.File) bool {
 	return err == nil && os.SameFile(at, info)
 }
 
-// RemoveFile deletes a file that a run has left, if its name is one that only runs use and no living run holds it.
+// RemoveFile deletes a file that an ended run has left behind. Its name must be one that only lockproof uses. The error
+// is ErrAlive if a living run holds the file.
 func RemoveFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
 	if err != nil {

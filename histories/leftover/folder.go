@@ -16,18 +16,18 @@ import (
 type Folder struct {
 	Path string
 	at   place
-	root *os.Root // the open folder, independent of its path
-	held *os.File // nil if it is not in the common root
+	root *os.Root // the open folder, which stays the same if its path changes
+	held *os.File // the locked file in it; nil if it is not in the common root
 }
 
-// holding is the file in a folder that the folder's run keeps locked. It contains the folder's name, so that no other
-// folder is mistaken for one of lockproof's.
+// holding is the name of the file in a temporary folder that its run keeps locked. The file contains the folder's name,
+// to tell lockproof's folders from others.
 const holding = ".lockproof"
 
-// ours matches the names of lockproof's folders.
+// ours matches the names of lockproof's temporary folders.
 var ours = regexp.MustCompile(`^[a-z]+-[a-z2-7]{26}$`)
 
-// place is a place for this user's temporary folders, with their permissions.
+// place says where this user's temporary folders are, and their permissions.
 type place struct {
 	suffix string
 	mode   fs.FileMode
@@ -38,12 +38,12 @@ var (
 	passable = place{"-open", 0o711} // others can enter a folder whose name they know, but list nothing
 )
 
-// root is the folder of all temporary folders in a place.
+// root is the path of the common root: the folder that contains all temporary folders of a place.
 func (p place) root() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("lockproof-%d%s", os.Geteuid(), p.suffix))
 }
 
-// mkdir makes a folder with the place's permissions, whatever the umask.
+// mkdir makes a folder with exactly the place's permissions, regardless of the umask.
 func (p place) mkdir(in *os.Root, name string) error {
 	if err := in.Mkdir(name, p.mode); err != nil {
 		return err
@@ -51,11 +51,12 @@ func (p place) mkdir(in *os.Root, name string) error {
 	return in.Chmod(name, p.mode)
 }
 
-// NewFolder makes a temporary folder, whose name begins with kind, and deletes those of ended runs. Remove deletes
-// it. If the place for such folders is not this user's alone, or the system has no locks, only Remove deletes anything.
+// NewFolder makes a temporary folder whose name begins with kind, and deletes the folders of ended runs. Remove deletes
+// it. If the common root is not only this user's, or the system has no file locks, no folders of other runs are
+// deleted.
 func NewFolder(kind string) (*Folder, error) { return private.newFolder(kind) }
 
-// NewOpenFolder is NewFolder for a folder in which other users can reach their own files.
+// NewOpenFolder makes a temporary folder like NewFolder, which other users may enter to reach files of their own.
 func NewOpenFolder(kind string) (*Folder, error) { return passable.newFolder(kind) }
 
 func (p place) newFolder(kind string) (*Folder, error) {
@@ -89,7 +90,7 @@ func (p place) newFolder(kind string) (*Folder, error) {
 	return f, nil
 }
 
-// Sweep deletes the temporary folders of ended runs. If a folder cannot be deleted now, a later run deletes it.
+// Sweep deletes the temporary folders of ended runs. A later run deletes what cannot be deleted now.
 func Sweep() {
 	private.sweep()
 	passable.sweep()
@@ -104,11 +105,11 @@ func (p place) sweep() {
 		return
 	}
 	at.sweep()
-	_ = os.Remove(at.Name()) // it stays while it contains others
+	_ = os.Remove(at.Name()) // fails while the root contains other folders
 	at.Close()
 }
 
-// lone makes a folder outside of the common root, which no other run knows.
+// lone makes a temporary folder outside of the common root. No other run deletes it.
 func (p place) lone(kind string) (*Folder, error) {
 	path, err := os.MkdirTemp("", "lockproof-"+kind+"-")
 	if err != nil {
@@ -121,7 +122,7 @@ func (p place) lone(kind string) (*Folder, error) {
 	return &Folder{Path: path, root: at}, err
 }
 
-// entered is the opened and locked root. While it is locked, no other run makes or deletes a folder in it.
+// entered is the common root, opened and locked. Only the run with the lock makes and deletes folders in it.
 type entered struct {
 	*os.Root
 	mode fs.FileMode // permissions of the folders in it
@@ -134,10 +135,10 @@ func (e *entered) Close() {
 	_ = e.lock.Close()
 }
 
-// mostEntered bounds the number of attempts if other runs keep replacing the root.
+// mostEntered is the largest number of attempts to open the root while other runs delete and make it again.
 const mostEntered = 1000
 
-// enterRoot makes the root and locks it.
+// enterRoot makes the common root if necessary, opens it and locks it.
 func (p place) enterRoot() (*entered, error) {
 	path := p.root()
 	for range mostEntered {
@@ -147,13 +148,13 @@ func (p place) enterRoot() (*entered, error) {
 		}
 		f, err := enter(path)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // the last run has deleted it
+			continue // another run has deleted it meanwhile
 		}
 		if err != nil {
 			return nil, err
 		}
 		info, err := f.Stat()
-		if err == nil && made == nil && mine(info) { // the umask may remove some permissions
+		if err == nil && made == nil && mine(info) { // the umask may have removed permissions
 			if err = f.Chmod(p.mode); err == nil {
 				info, err = f.Stat()
 			}
@@ -180,8 +181,8 @@ func holds(at *os.Root, info fs.FileInfo) bool {
 	return err == nil && os.SameFile(is, info)
 }
 
-// sweep deletes the folders in the root whose run has ended, so that their file is not locked. A folder without such
-// a file is empty, left by a run that was killed at once, or belongs to somebody else and stays.
+// sweep deletes the folders in the root whose run has ended: their file is not locked. A folder without such a file is
+// deleted only if it is empty.
 func (e *entered) sweep() {
 	all, err := fs.ReadDir(e.FS(), ".")
 	if err != nil {
@@ -194,15 +195,15 @@ func (e *entered) sweep() {
 		}
 		if f, err := e.OpenRoot(d.Name()); err == nil {
 			if holds(f, info) && ended(f, d.Name()) {
-				_ = empty(f) // the next run finds what stays
+				_ = empty(f) // a later run deletes what is left
 			}
 			_ = f.Close()
 		}
-		_ = e.Remove(d.Name()) // fails if something is in it
+		_ = e.Remove(d.Name()) // fails if the folder is not empty
 	}
 }
 
-// ended reports whether a folder belongs to a run that has ended.
+// ended reports whether a folder is one of lockproof's, and its run has ended.
 func ended(f *os.Root, name string) bool {
 	info, err := f.Lstat(holding)
 	if err != nil || !info.Mode().IsRegular() || !mine(info) || info.Size() != int64(len(name)) {
@@ -221,7 +222,7 @@ func ended(f *os.Root, name string) bool {
 	return err == nil && free
 }
 
-// empty deletes the content of an open folder, its mark last.
+// empty deletes the content of an open folder. The file that marks the folder as lockproof's is deleted last.
 func empty(f *os.Root) error {
 	all, err := fs.ReadDir(f.FS(), ".")
 	if err != nil {
@@ -235,8 +236,8 @@ func empty(f *os.Root) error {
 	return errors.Join(err, f.RemoveAll(holding))
 }
 
-// Remove deletes the folder, and the root if it was the last. If the path now names another folder, that one stays.
-// It is no error if the folder is already gone.
+// Remove deletes the folder, and also the common root if no other folder is in it. If the path now names another
+// folder, that folder stays. If the folder is already deleted, this is no error.
 func (f *Folder) Remove() error {
 	if f.held == nil {
 		return errors.Join(gone(empty(f.root)), f.root.Close(), gone(os.Remove(f.Path)))
@@ -247,11 +248,11 @@ func (f *Folder) Remove() error {
 	}
 	defer at.Close()
 	err = errors.Join(gone(empty(f.root)), f.root.Close(), gone(at.Remove(filepath.Base(f.Path))), f.held.Close())
-	_ = os.Remove(at.Name()) // it stays while it contains others
+	_ = os.Remove(at.Name()) // fails while the root contains other folders
 	return err
 }
 
-// gone drops an error that says that what is to be deleted does not exist.
+// gone returns nil for the error that a file to delete does not exist.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

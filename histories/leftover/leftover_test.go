@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestMain lets this program be a run that is killed, on request.
+// TestMain makes this program kill itself, after it has made a folder, if an environment variable asks for this.
 func TestMain(m *testing.M) {
 	if os.Getenv("LEFTOVER_TEST_KILLED") != "" {
 		if f, err := NewFolder("killed"); err == nil {
@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestFolders: the next run deletes the folder of a killed run, however young it is. It keeps that of a live run, and
-// after the last run nothing is left.
+// TestFolders: the next run deletes the folder of a killed run at once, and keeps the folder of a live run. After the
+// last run no folder is left.
 func TestFolders(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	alive, err := NewFolder("alive")
@@ -35,7 +35,8 @@ func TestFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed := killedRun(t)
-	if err := os.Mkdir(filepath.Join(private.root(), "empty-"+strings.Repeat("a", 26)), 0o700); err != nil { // as of one that was killed earlier
+	// An empty folder is what a run leaves that is killed right after making it.
+	if err := os.Mkdir(filepath.Join(private.root(), "empty-"+strings.Repeat("a", 26)), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	next, err := NewFolder("next")
@@ -54,19 +55,19 @@ func TestFolders(t *testing.T) {
 	}
 }
 
-// killedRun is the folder that a run has left which was killed.
+// killedRun starts a run that kills itself, and returns the folder that it leaves behind.
 func killedRun(t *testing.T) string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "LEFTOVER_TEST_KILLED=1")
-	out, _ := cmd.Output() // it was killed
+	out, _ := cmd.Output() // the error only says that it was killed
 	if _, err := os.Stat(string(out)); len(out) == 0 || err != nil {
 		t.Fatalf("a killed run leaves %q: %v", out, err)
 	}
 	return string(out)
 }
 
-// TestSweep: what a killed run has left goes also where no folder is made.
+// TestSweep: Sweep deletes the folder of a killed run, even if this run makes no folder.
 func TestSweep(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	Sweep()
@@ -77,8 +78,8 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestForeignFolders: what stands in our place and is not ours stays, as where others may rename what lies in TMPDIR; and so does what
-// links in our own folders lead to.
+// TestForeignFolders: files and folders that lockproof did not make are never deleted, even if they are in its place in
+// TMPDIR. Nor are files behind links in lockproof's own folders.
 func TestForeignFolders(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	elsewhere := t.TempDir()
@@ -128,7 +129,8 @@ func TestForeignFolders(t *testing.T) {
 	}
 }
 
-// TestForeignRoot: in a folder that others can write to nothing is deleted, and nothing of ours is made.
+// TestForeignRoot: if other users can write to the common root, nothing in it is deleted, and the new folder is made
+// elsewhere.
 func TestForeignRoot(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	elsewhere := t.TempDir()
@@ -156,7 +158,7 @@ func TestForeignRoot(t *testing.T) {
 	}
 }
 
-// TestFoldersAtOnce: runs that begin and end at the same time do not take each other's folders.
+// TestFoldersAtOnce: runs that begin and end at the same time do not delete each other's folders.
 func TestFoldersAtOnce(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var all sync.WaitGroup
@@ -180,7 +182,8 @@ func TestFoldersAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestOpen: others can enter a folder that is open, and list neither it nor the one above it. It is deleted as any other.
+// TestOpen: other users can enter an open folder and its parent, but cannot list them. The folder is deleted like any
+// other.
 func TestOpen(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	f, err := NewOpenFolder("test")

@@ -4,10 +4,11 @@ package leftover
 
 import "os"
 
-// lock reports a file as locked; this proves nothing, see provable.
+// lock reports every file as locked, since this system has no file locks. See provable.
 func lock(*os.File) (bool, error) { return true, nil }
 
-// provable says that a lock proves that its process is alive. Here nothing does, so nothing of other runs is deleted.
+// provable says that a locked file proves that its process is alive. On this system it does not, so nothing of other
+// runs is deleted.
 const provable = false
 
 const openFlags = 0

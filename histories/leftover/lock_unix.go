@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock locks an open file. It returns false if another process, or another open file in this one, has the lock.
+// lock locks an open file. It returns false if the file is locked by another process, or through another open file of
+// this process.
 func lock(f *os.File) (bool, error) {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -21,10 +22,10 @@ func lock(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// provable says that a lock proves that its process is alive.
+// provable says that a locked file proves that its process is alive.
 const provable = true
 
-// openFlags prevent following a link, and waiting for a pipe.
+// openFlags make opening fail at a link, and not wait for the writer of a pipe.
 const openFlags = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
 // mine reports whether a file or folder belongs to this user.
@@ -33,14 +34,14 @@ func mine(info os.FileInfo) bool {
 	return ok && int(s.Uid) == os.Geteuid()
 }
 
-// hold locks a file until release is called, even if the file is closed earlier.
+// hold locks a file until release is called. The lock remains if the file is closed before that.
 func hold(f *os.File) (release func(), err error) {
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
 	err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) { // another process is about to remove it
+	if errors.Is(err, unix.EWOULDBLOCK) { // another run is about to delete the file
 		err = os.ErrNotExist
 	}
 	if err != nil {
@@ -49,7 +50,7 @@ func hold(f *os.File) (release func(), err error) {
 	return func() { _ = unix.Close(fd) }, nil
 }
 
-// enterLimit is how long another run may keep a folder locked, so that a stopped process does not block this one.
+// enterLimit is how long to wait for another run's lock on a folder. A stopped process thus does not block this one.
 const enterLimit = 5 * time.Second
 
 // enter opens a folder and waits until it has locked the folder.

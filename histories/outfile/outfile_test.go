@@ -38,7 +38,7 @@ func want(t *testing.T, path, s string) {
 	}
 }
 
-// alone fails where there is something else in a directory.
+// alone fails the test if a directory contains anything but the named files.
 func alone(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -52,7 +52,7 @@ func alone(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// TestWriteFile: a file is replaced whole, by those who may read it, or not at all.
+// TestWriteFile: a file is replaced as a whole or not at all, and keeps its permissions.
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
@@ -74,7 +74,7 @@ func TestWriteFile(t *testing.T) {
 	alone(t, dir, "out")
 }
 
-// TestWriteThrough: a device, pipe or link keeps its kind.
+// TestWriteThrough: writing to a device, a pipe or a link does not replace it by a regular file.
 func TestWriteThrough(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -112,7 +112,7 @@ func TestWriteThrough(t *testing.T) {
 		all, _ := os.ReadFile(at("pipe"))
 		read <- string(all)
 	}()
-	write(t, at("pipe"), "through the pipe") // trying it opens nothing, or this would be the second writer
+	write(t, at("pipe"), "through the pipe") // Try must not open the pipe, or its reader would see two writers
 	if got := <-read; got != "through the pipe" {
 		t.Errorf("from the pipe came %q", got)
 	}
@@ -123,7 +123,7 @@ func TestWriteThrough(t *testing.T) {
 	alone(t, dir, "file", "link", "link to a link", "dangling", "not there yet", "null", "pipe")
 }
 
-// TestTry: what can't be written is known before.
+// TestTry: Try reports why a path cannot be written, and writing it then fails.
 func TestTry(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -161,12 +161,12 @@ func TestTry(t *testing.T) {
 	if err := (outfile.Place{Path: filepath.Join(dir, "new")}).Try(); !errors.Is(err, os.ErrPermission) {
 		t.Error(err)
 	}
-	write(t, file, "in its place") // the directory takes no new names, but the file can be written to
+	write(t, file, "in its place") // no file can be created in the directory, but the file can be written
 	want(t, file, "in its place")
 }
 
-// TestSweep: unfinished files of killed runs are deleted, even new ones. Files of live writers stay, even old ones,
-// and so do files that no run has named.
+// TestSweep: temporary files of killed runs are deleted, even new ones. Files of live runs stay, even old ones, and so
+// do files with other names.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	dead, alive := ".outer.lockproof-"+rand.Text(), ".out.lockproof-"+rand.Text()
@@ -199,8 +199,8 @@ func TestSweep(t *testing.T) {
 	alone(t, dir, append(others, "out")...)
 }
 
-// TestPlaceInFolder: a file that no user named is written in its folder, and through no link that leads out of it, whether
-// or not the link's end exists. A file at the link's end stays.
+// TestPlaceInFolder: a file with a Folder is written inside that folder. It is not written through a link that leads
+// out of the folder, and the file at the link's end is unchanged.
 func TestPlaceInFolder(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -261,8 +261,8 @@ func TestPlaceInFolder(t *testing.T) {
 	alone(t, at("real/a/c"), "moved")
 }
 
-// TestUp: a ".." leads where the system has it lead. Behind a name that is missing that is nowhere, and behind a link it is
-// beside what the link leads to: what stands where the words lead is not written over.
+// TestUp: a path in which ".." follows a missing name or a link is resolved as the system does, or refused. The file
+// that the path's text seems to name is not changed.
 func TestUp(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

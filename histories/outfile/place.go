@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Place is the place of an output file.
+// Place says where an output file is written.
 type Place struct {
 	Path string
-	// Folder is a folder that must contain the file, since the user has not named its path: no link leads out of the
-	// folder, and the file is no link itself. "" is no restriction: the user has named the path, including any links.
+	// Folder is a folder that must contain the file, for a path that the user has not named. Links may not lead out of
+	// the folder, and the file itself may not be a link. "" means no restriction: the user has named the path.
 	Folder string
 }
 
-// Write writes the file.
+// Write writes the file, atomically if it is a regular file.
 func (p Place) Write(write func(io.Writer) error) error {
 	s, err := p.find()
 	if err != nil {
@@ -31,7 +31,7 @@ func (p Place) Write(write func(io.Writer) error) error {
 	return failed(p.Path, s.fill(write))
 }
 
-// Append appends to the file.
+// Append appends to the file, and makes it if it does not exist.
 func (p Place) Append(write func(io.Writer) error) error {
 	f, err := p.Open(os.O_WRONLY | os.O_CREATE | os.O_APPEND)
 	if err != nil {
@@ -40,7 +40,7 @@ func (p Place) Append(write func(io.Writer) error) error {
 	return failed(p.Path, put(f, write, func() error { return nil }))
 }
 
-// Open opens the existing file for writing.
+// Open opens the file for writing, with flags such as os.O_TRUNC.
 func (p Place) Open(flags int) (*os.File, error) {
 	if p.Folder == "" {
 		f, err := os.OpenFile(p.Path, flags, 0o666)
@@ -55,7 +55,7 @@ func (p Place) Open(flags int) (*os.File, error) {
 	return f, failed(p.Path, err)
 }
 
-// Check reports why the file cannot be at its place. It writes nothing.
+// Check reports why the path cannot be an output file, such as that it is a directory. It writes nothing.
 func (p Place) Check() error {
 	s, err := p.find()
 	if err == nil {
@@ -64,8 +64,8 @@ func (p Place) Check() error {
 	return failed(p.Path, err)
 }
 
-// Try reports why the file cannot be written. It changes nothing, except that it removes files that killed runs have
-// left unfinished. It only checks the place; there may still be no space on the device.
+// Try reports why the file cannot be written, as far as this is known beforehand; the device may still be full. It only
+// deletes temporary files that killed runs have left behind.
 func (p Place) Try() error {
 	s, err := p.find()
 	if err != nil {
@@ -81,7 +81,7 @@ func (p Place) Try() error {
 	return failed(p.Path, err)
 }
 
-// TryFolder is Try for files in a folder at this place, which need not exist yet.
+// TryFolder reports why files in a folder at this place cannot be written. The folder need not exist yet.
 func (p Place) TryFolder() error {
 	at, err := p.nearest()
 	if err == nil {
@@ -96,13 +96,13 @@ func (p Place) TryFolder() error {
 		return failed(p.Path, err)
 	}
 	defer s.close()
-	if s.root == nil { // something other than a regular file is there
+	if s.root == nil { // the probe names an existing file that is no regular file
 		return nil
 	}
 	return failed(p.Path, s.try())
 }
 
-// nearest is the folder at the place, or its nearest existing parent.
+// nearest is the folder at the place; if it does not exist, its nearest existing parent.
 func (p Place) nearest() (string, error) {
 	stat := os.Stat
 	if p.Folder != "" {
@@ -125,8 +125,8 @@ func (p Place) nearest() (string, error) {
 	}
 }
 
-// settled returns path if a folder exists there, and "" if nothing does, so that the caller asks for the parent
-// folder, unless last.
+// settled returns path if a folder exists there. It returns "" if nothing exists there, so that the caller tries the
+// parent folder. For the last folder this is an error.
 func settled(path string, last bool, stat func(string) (fs.FileInfo, error)) (string, error) {
 	info, err := stat(path)
 	switch {
@@ -140,7 +140,7 @@ func settled(path string, last bool, stat func(string) (fs.FileInfo, error)) (st
 	return "", nil
 }
 
-// Make makes a folder at the place, if there is none, with its parents.
+// Make makes a folder at the place, with its parent folders. If the folder exists, nothing happens.
 func (p Place) Make() error {
 	if p.Folder == "" {
 		return os.MkdirAll(p.Path, 0o777)
@@ -159,8 +159,8 @@ func (p Place) Make() error {
 	return nil
 }
 
-// MoveTo moves the file to another place in the same folder, and makes the parent folders. It replaces nothing: the
-// error is then [fs.ErrExist].
+// MoveTo moves the file to another place in the same folder, and makes missing parent folders. If a file exists there,
+// the error is [fs.ErrExist].
 func (p Place) MoveTo(to Place) error {
 	s, err := p.find()
 	if err != nil {
@@ -191,7 +191,7 @@ func (p Place) MoveTo(to Place) error {
 	return failed(to.Path, outside(root.Rename(name, end)))
 }
 
-// within opens the folder, and returns the path relative to it.
+// within opens the folder of the place, and returns the path relative to it.
 func (p Place) within() (*os.Root, string, error) {
 	folder, name, err := p.named()
 	if err != nil {
@@ -201,7 +201,7 @@ func (p Place) within() (*os.Root, string, error) {
 	return root, name, err
 }
 
-// named is the folder, and the path relative to it.
+// named returns the folder of the place and the path relative to it.
 func (p Place) named() (folder, name string, err error) {
 	if folder, err = filepath.Abs(p.Folder); err != nil {
 		return "", "", err
@@ -217,8 +217,8 @@ func (p Place) named() (folder, name string, err error) {
 	return folder, name, nil
 }
 
-// plain refuses a path that the system resolves differently from its text, because of a ".." after a link or after a
-// missing name. lockproof writes to the path as text says, but other programs look where the system leads.
+// plain refuses a path in which ".." follows a link or a missing name. For such a path, its text and the system lead to
+// different files.
 func (p Place) plain() error {
 	byWords, missing := os.Lstat(filepath.Clean(p.Path))
 	bySystem, absent := os.Lstat(p.Path)
@@ -234,7 +234,8 @@ func (p Place) plain() error {
 // errOutside is the error for a path that leaves its folder.
 var errOutside = errors.New("it leads outside the folder that it has to be in, which nobody asked for: remove the link, or type the path yourself")
 
-// outside rewords an error of package os, which says only in its text that a link leaves a root.
+// outside replaces an error of package os about a link that leads out of a folder by errOutside. Package os has no
+// value for this error, so its text is compared.
 func outside(err error) error {
 	if err != nil && strings.HasSuffix(err.Error(), "path escapes from parent") {
 		return errOutside

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Same reports whether two paths name the same regular file, through any links. If a path does not exist, it names
-// the file that would be created there.
+// Same reports whether two paths name the same regular file; links are followed. A path that does not exist names the
+// file that would be created there.
 func Same(a, b string) bool {
 	at, missing := os.Stat(a)
 	other, absent := os.Stat(b)
@@ -23,8 +23,7 @@ func Same(a, b string) bool {
 	return failed == nil && broken == nil && first == second
 }
 
-// Inside reports whether a file or folder at a path is in a folder, or would be if it were created, through any
-// links.
+// Inside reports whether a path is in a folder, after all links are followed. Neither needs to exist.
 func Inside(folder, path string) (bool, error) {
 	root, err := resolve(folder)
 	if err != nil {
@@ -38,11 +37,11 @@ func Inside(folder, path string) (bool, error) {
 	return err == nil && filepath.IsLocal(within), nil
 }
 
-// maxLinks bounds the number of links that are followed for one path, like in operating systems.
+// maxLinks is the largest number of links that are followed in one path, as in operating systems.
 const maxLinks = 40
 
-// resolve returns an absolute path without links. The missing part of a path keeps its name in the folder where it
-// would be created.
+// resolve returns an absolute path in which all links are followed. A part of the path that does not exist keeps its
+// name.
 func resolve(path string) (string, error) {
 	at := path
 	if !filepath.IsAbs(at) {
@@ -50,10 +49,10 @@ func resolve(path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		at = folder + string(filepath.Separator) + at // Join would resolve every .. by the text alone
+		at = folder + string(filepath.Separator) + at // filepath.Join would remove each ".." without following links
 	}
 	for range maxLinks {
-		for len(at) > len(filepath.VolumeName(at))+1 && os.IsPathSeparator(at[len(at)-1]) { // after one, a link is followed
+		for len(at) > len(filepath.VolumeName(at))+1 && os.IsPathSeparator(at[len(at)-1]) { // it would follow a link
 			at = at[:len(at)-1]
 		}
 		real, missing := filepath.EvalSymlinks(at)
@@ -61,7 +60,7 @@ func resolve(path string) (string, error) {
 			return real, missing
 		}
 		target, noLink := os.Readlink(at)
-		if noLink != nil { // nothing is there: look at the parent
+		if noLink != nil { // nothing is there, so resolve the parent folder
 			folder, name := split(at)
 			if name == "" || name == ".." {
 				return filepath.Clean(at), nil

@@ -13,16 +13,16 @@ import (
 	"github.com/lockproof/lockproof/histories/leftover"
 )
 
-// spot is what was found at a place.
+// spot is what was found at the path of an output file.
 type spot struct {
-	path   string      // without links, if they can be resolved
+	path   string      // the path with its links resolved, if possible
 	info   fs.FileInfo // nil if nothing is there
-	stream *os.File    // standard output or error of this process, if the path names it
-	// root is the folder in which a temporary file is written before it replaces the named one; nil if the existing
-	// file is written directly.
+	stream *os.File    // standard output or error, if the path names it; else nil
+	// root is the folder for the temporary file that replaces the named one. It is nil if the existing file is written
+	// directly.
 	root *os.Root
 	name string
-	only bool // only a regular file may be replaced, and nothing may be written directly
+	only bool // only a regular file may be replaced; nothing is written directly
 }
 
 func (s *spot) close() {
@@ -31,7 +31,7 @@ func (s *spot) close() {
 	}
 }
 
-// find determines what is at a place.
+// find looks at what is at a place, and how to write there.
 func (p Place) find() (*spot, error) {
 	if p.Path == "" || os.IsPathSeparator(p.Path[len(p.Path)-1]) {
 		return nil, errors.New("it is no file's name")
@@ -51,7 +51,7 @@ func (p Place) find() (*spot, error) {
 	return s, err
 }
 
-// findWithin determines what is at a place that must be in a folder.
+// findWithin does what find does, for a place with a folder that must contain the file.
 func (p Place) findWithin() (*spot, error) {
 	root, name, err := p.within()
 	if err != nil {
@@ -90,8 +90,8 @@ func (p Place) findWithin() (*spot, error) {
 	return s, nil
 }
 
-// split is a path's folder and the name in it. The folder keeps every "..", since only the system can resolve one
-// after a link or a missing name.
+// split divides a path into its folder and the name in it. The folder keeps every "..", since only the system can
+// resolve it after a link or a missing name.
 func split(path string) (folder, name string) {
 	if folder, name = filepath.Split(path); folder == "" {
 		folder = "."
@@ -99,7 +99,7 @@ func split(path string) (folder, name string) {
 	return folder, name
 }
 
-// findAnywhere determines what is at a path, and whether to replace it.
+// findAnywhere looks at what is at a path. replaced says that a temporary file is to replace it.
 func findAnywhere(path string) (s *spot, replaced bool, err error) {
 	info, err := os.Stat(path)
 	s = &spot{path: path, info: info}
@@ -107,7 +107,7 @@ func findAnywhere(path string) (s *spot, replaced bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		_, err := os.Lstat(path)
 		s.info = nil
-		return s, err != nil, nil // otherwise it is a link to a missing file
+		return s, err != nil, nil // without an error it is a link to a missing file
 	case err != nil:
 		return s, false, err
 	case info.IsDir():
@@ -129,8 +129,8 @@ func findAnywhere(path string) (s *spot, replaced bool, err error) {
 	return s, replaced, nil
 }
 
-// replace writes the file under another name and moves it to its place. If the existing file cannot be replaced but
-// can be written to, such as a mounted one, it writes to that file.
+// replace writes a temporary file and renames it to the named file. If this fails, but the existing file can be written
+// to, such as a mounted one, it writes to that file directly.
 func (s *spot) replace(write func(io.Writer) error) (err error) {
 	sweep(s.root.Name())
 	f, temp, release, err := s.begin()
@@ -142,7 +142,7 @@ func (s *spot) replace(write func(io.Writer) error) (err error) {
 	}
 	defer release()
 	if err = put(f, write, f.Sync); err == nil && s.info != nil {
-		err = s.root.Chmod(temp, s.perm()) // whatever the umask
+		err = s.root.Chmod(temp, s.perm()) // regardless of the umask
 	}
 	if err == nil {
 		if err = s.root.Rename(temp, s.name); err == nil {
@@ -155,10 +155,10 @@ func (s *spot) replace(write func(io.Writer) error) (err error) {
 	return errors.Join(err, s.root.Remove(temp))
 }
 
-// mayFill reports whether the existing file may be written directly.
+// mayFill reports whether the existing file may be written to directly.
 func (s *spot) mayFill() bool { return s.info != nil && !s.only }
 
-// fill writes directly to the existing file.
+// fill writes to the existing file directly.
 func (s *spot) fill(write func(io.Writer) error) error {
 	if s.stream != nil {
 		b := bufio.NewWriterSize(s.stream, bufferSize)
@@ -179,7 +179,7 @@ func (s *spot) fill(write func(io.Writer) error) error {
 	return put(f, write, func() error { return nil })
 }
 
-// perm are the permissions of the file, which it keeps.
+// perm are the permissions of the file: those of the existing file, if there is one.
 func (s *spot) perm() fs.FileMode {
 	if s.info != nil {
 		return s.info.Mode().Perm()
@@ -187,17 +187,17 @@ func (s *spot) perm() fs.FileMode {
 	return 0o666
 }
 
-// create makes a temporary file next to the named one.
+// create makes a temporary file in the folder of the named one.
 func (s *spot) create(perm fs.FileMode) (f *os.File, temp string, err error) {
 	temp = "." + s.name + ".lockproof-" + rand.Text()
 	f, err = s.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	return f, temp, err
 }
 
-// mostTaken bounds the number of attempts if other runs keep removing a file before it is held.
+// mostTaken is the largest number of attempts to make a temporary file while other runs delete it before it is locked.
 const mostTaken = 100
 
-// begin is create for a file that other runs leave alone until release is called.
+// begin makes a temporary file that other runs do not delete until release is called.
 func (s *spot) begin() (f *os.File, temp string, release func(), err error) {
 	for range mostTaken {
 		if f, temp, err = s.create(s.perm()); err != nil {
@@ -207,15 +207,15 @@ func (s *spot) begin() (f *os.File, temp string, release func(), err error) {
 		switch {
 		case err == nil:
 			return f, temp, release, nil
-		case !errors.Is(err, fs.ErrNotExist): // without locks no run removes it
+		case !errors.Is(err, fs.ErrNotExist): // the system has no locks, so no run deletes the file
 			return f, temp, func() {}, nil
 		}
-		_ = f.Close() // another run has removed it before it was held
+		_ = f.Close() // another run has deleted the file before it was locked
 	}
 	return nil, "", nil, fmt.Errorf("other runs have removed what was begun beside it, %d times: try again", mostTaken)
 }
 
-// try makes a temporary file next to the named one, and removes it.
+// try makes a temporary file in the folder of the named one, and deletes it.
 func (s *spot) try() error {
 	sweep(s.root.Name())
 	f, temp, err := s.create(0o600)
@@ -226,7 +226,7 @@ func (s *spot) try() error {
 		return err
 	}
 	err = s.root.Remove(temp)
-	if errors.Is(err, fs.ErrNotExist) { // another run has removed it as left over
+	if errors.Is(err, fs.ErrNotExist) { // another run has deleted it as left over
 		err = nil
 	}
 	return errors.Join(f.Close(), err)

@@ -4,7 +4,8 @@ package outfile
 
 import "os"
 
-// writable reports why the existing file cannot be written to; on this system that is unknown before it is tried.
+// writable reports why an existing file cannot be written to. On this system only writing shows that, so it reports
+// nothing.
 func writable(string) error { return nil }
 
 // openPipe opens a named pipe.

@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writable reports why the existing file cannot be written to. It does not open the file: the reader of a pipe would
-// take the closing for the end of the output.
+// writable reports why an existing file cannot be written to. It does not open the file: the reader of a pipe would
+// take the closing of the pipe for the end of the output.
 func writable(path string) error { return unix.Access(path, unix.W_OK) }
 
-// How long a pipe's reader may take to open it, and the interval between attempts.
+// How long to wait until a pipe has a reader, and the interval between attempts.
 const (
 	readerLimit = 3 * time.Second
 	readerLook  = 20 * time.Millisecond
 )
 
-// openPipe opens a named pipe. A pipe without a reader is an error, since opening it would wait for one.
+// openPipe opens a named pipe for writing. If the pipe has no reader, it returns an error instead of waiting for one.
 func openPipe(path string) (*os.File, error) {
 	for late := time.Now().Add(readerLimit); ; time.Sleep(readerLook) {
 		f, err := os.OpenFile(path, os.O_WRONLY|unix.O_NONBLOCK, 0)

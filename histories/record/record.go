@@ -50,21 +50,21 @@ type named struct {
 	Name string `json:"name"`
 }
 
-// Err is the first error of writing, after which nothing more is written.
+// Err is the first error in writing the history; nil if there was none. After it, nothing more is written.
 func (r *Recorder) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.err
 }
 
-// Client is a client of locks, which makes one call at a time.
+// Client is a client of locks. It makes one call at a time.
 type Client struct {
 	recorder *Recorder
 	number   int
 	session  string
 }
 
-// Client returns a new client. The session is for readers; "" is none.
+// Client returns a new client. session names the client's session for people who read the file; "" leaves it out.
 func (r *Recorder) Client(session string) *Client {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,14 +84,14 @@ const (
 
 // Answer is the result of a call. The zero value is an unknown outcome.
 type Answer struct {
-	// Known says that the outcome is known.
+	// Known says that the outcome of the call is known.
 	Known bool
-	// Done says that the operation happened; for a verify, that it was answered. False says that it certainly did not
-	// happen.
+	// Done says that the operation happened, or that a verify was answered. If Known is set and Done is not, the
+	// operation certainly did not happen.
 	Done bool
-	// Held is the answer of a verify.
+	// Held says that a verify was answered with "held".
 	Held bool
-	// Token is the fencing token of a grant; 0 is none.
+	// Token is the fencing token of a grant; 0 if it has none.
 	Token int64
 }
 
@@ -112,7 +112,7 @@ func (c *Client) Begin(op Operation, mutex string) (end func(Answer)) {
 	}
 }
 
-// value is the value of the answer's event.
+// value returns the value field of the answer's event.
 func (a Answer) value(op Operation) *value {
 	if op == Release {
 		return nil
@@ -138,7 +138,7 @@ type value struct {
 	Token int64 `json:"token,omitempty"`
 }
 
-// write writes an event with the current time, so that lines are in the order of their times.
+// write writes an event with the current time. The lines of a file are therefore in the order of their times.
 func (r *Recorder) write(e *event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,8 +156,8 @@ type Mutex interface {
 	Unlock(ctx context.Context) error
 }
 
-// Wrap returns a client's mutex whose calls are recorded. failed reports whether an error means that the call
-// certainly did not happen; nil means that no error does. After other errors the outcome is unknown.
+// Wrap returns a mutex that calls m and records the calls. failed reports whether an error means that the call
+// certainly did not happen. After other errors the outcome is unknown; if failed is nil, after all errors.
 func (c *Client) Wrap(name string, m Mutex, failed func(error) bool) Mutex {
 	return &wrapped{client: c, name: name, mutex: m, failed: failed}
 }

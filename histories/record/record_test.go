@@ -17,7 +17,7 @@ import (
 
 var errTaken = errors.New("taken")
 
-// local is a mutex of one program.
+// local is a mutex that works within one program only.
 type local struct{ mu *sync.Mutex }
 
 func (l local) Lock(context.Context) error {
@@ -32,7 +32,7 @@ func (l local) Unlock(context.Context) error {
 	return nil
 }
 
-// TestRecorder: what clients do at the same time is a history that is read, and judged right.
+// TestRecorder: the recorded calls of concurrent clients are a well-formed history, and it is linearizable.
 func TestRecorder(t *testing.T) {
 	var out bytes.Buffer
 	r, err := record.New(&out, "mail", "jobs")
@@ -63,7 +63,7 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
-// TestPython: the recorder for Python writes the same.
+// TestPython: the recorder for Python writes the same format.
 func TestPython(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -91,7 +91,7 @@ except KeyError: pass
 	}
 }
 
-// TestNode: the recorder for Node writes the same.
+// TestNode: the recorder for Node writes the same format.
 func TestNode(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {

@@ -1,4 +1,4 @@
 package report
 
-// The backend of the locks that are tested here.
+// This import registers the AMQP backend, whose locks are tested here.
 import _ "github.com/lockproof/lockproof/sim/amqp"

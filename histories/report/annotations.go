@@ -8,8 +8,9 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// WriteAnnotations writes a report's findings as commands that make GitHub show them at the top of a job and, if a
-// file is named, beside that file: errors for violations, notices for known violations, warnings for missing answers.
+// WriteAnnotations writes a report's findings as GitHub's workflow commands. GitHub shows them at the top of a job and,
+// if file is not "", beside that file. Violations are errors, known violations are notices, and missing answers are
+// warnings.
 func WriteAnnotations(w io.Writer, r *Report, file string) error {
 	var b strings.Builder
 	for i := range r.Properties {
@@ -39,7 +40,7 @@ func annotate(b *strings.Builder, level, file, title, text string) {
 	fmt.Fprintf(b, "::%s %stitle=%s::%s\n", level, file, inProperty.Replace(style.Printable(title)), strings.Join(lines, "%0A"))
 }
 
-// The escapes in the text of a command, and in a property of a command.
+// The escapes in the text of a workflow command, and in its properties.
 var (
 	inCommand  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	inProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

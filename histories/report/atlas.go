@@ -16,17 +16,18 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Atlas has the answers to open questions.
+// Atlas has the answers to a list of open questions about locks, each answer from visited or measured configurations.
 type Atlas struct {
 	Tool      string
-	Title     string    // such as "the guidelines' open questions"
-	Broker    string    // the real broker on which counterexamples were replayed; "" if none was asked
+	Title     string    // for example "the guidelines' open questions"
+	Broker    string    // the real broker on which counterexamples were replayed; "" for none
 	Command   string    // the command as typed, quoted for a shell
 	At        time.Time // time of creation; zero if the output must be reproducible
 	Questions []Question
-	// Needed are the options that no property can do without, found by trying all combinations.
+	// Needed says which options a lock needs, by trying all combinations; nil if this was not examined.
 	Needed *Needed
-	// Missing says what else than configurations a run that ended early left out; "" if nothing.
+	// Missing says what is missing because the run ended early, besides the configurations in Question.Missing; "" if
+	// nothing is.
 	Missing string
 }
 
@@ -41,7 +42,7 @@ func (a *Atlas) Complete() bool {
 	return a.Missing == "" && !slices.ContainsFunc(a.Questions, func(q Question) bool { return len(q.Missing) > 0 })
 }
 
-// shortfall says which part of an atlas is missing because the run ended early; "" if none is.
+// shortfall says which part of the atlas is missing because the run ended early; "" if nothing is.
 func (a *Atlas) shortfall() string {
 	if a.Complete() {
 		return ""
@@ -57,17 +58,17 @@ func (a *Atlas) shortfall() string {
 	return text + "."
 }
 
-// Question is an open question and its answer.
+// Question is an open question and its answer, with the configurations from which it follows.
 type Question struct {
 	Number int
 	Ask    string
-	Answer string // the conclusion from all rows, in one sentence
+	Answer string // the answer that follows from all rows, in one sentence
 	Rows   []AtlasRow
-	// Missing are the settings of the rows that were not visited. If there are any, there is no answer.
+	// Missing are the settings of the rows that were not visited. If any is missing, the question has no answer.
 	Missing []string
 }
 
-// conclusion is the answer, or what is missing for an answer.
+// conclusion is the answer, or says which rows are missing for it.
 func (q *Question) conclusion() string {
 	if len(q.Missing) == 0 {
 		return q.Answer
@@ -75,35 +76,35 @@ func (q *Question) conclusion() string {
 	return "Not answered, since the run ended early. Missing: " + strings.Join(q.Missing, "; ") + "."
 }
 
-// AtlasRow is one visited configuration.
+// AtlasRow is one configuration that was visited or measured.
 type AtlasRow struct {
 	Setting  string
 	Bounds   string
-	Command  string // the command that repeats it
+	Command  string // command that repeats it
 	Verdicts []AtlasVerdict
 	Cost     []EfficiencyRow
 	Space    *Space
-	Ends     []string // the slots that can exist in the end
+	Ends     []string // sets of slots that can exist when all calls have ended
 	Seen     []string // undesired ways in which operations can end
-	Answered []string // the server's answers, if the row is measured
-	Figures  []string // the meaning of the numbers in a row without executions
-	Same     string   // a real server's result for a measured row; "" if none was asked
-	// Counterexamples can be replayed.
+	Answered []string // the server's answers, for a measured row
+	Figures  []string // what the numbers mean, for a row without executions
+	Same     string   // what a real server did, for a measured row; "" if none was asked
+	// Counterexamples are replayable executions that violate a property.
 	Counterexamples []*histories.Counterexample
 }
 
-// AtlasVerdict is the verdict on a property.
+// AtlasVerdict is the verdict on one property in a configuration.
 type AtlasVerdict struct {
 	Property property.Property
 	Verdict  Verdict
-	Steps    int  // of the counterexample
-	Least    bool // no execution within the bounds has fewer
+	Steps    int  // number of steps of the counterexample
+	Least    bool // no execution within the bounds violates it in fewer steps
 	Detail   string
-	Trace    *scenario.Trace // the execution; nil if there is none
-	Real     string          // the result on a real broker; "" if none was asked
+	Trace    *scenario.Trace // the counterexample; nil if there is none
+	Real     string          // result of a replay on a real broker; "" if there was none
 }
 
-// inSteps is the number of steps of the violation, in words.
+// inSteps says in words how many steps the violation takes: "in 6 steps", or "in at most 6 steps" if fewer may suffice.
 func (v *AtlasVerdict) inSteps() string {
 	if v.Least {
 		return "in " + style.Plural(v.Steps, "step")
@@ -111,7 +112,7 @@ func (v *AtlasVerdict) inSteps() string {
 	return "in at most " + style.Plural(v.Steps, "step")
 }
 
-// AtMost is the number of steps for a table: "6", or "≤ 6" if fewer may suffice.
+// AtMost is the number of steps of the violation, for a table: "6", or "≤ 6" if fewer may suffice.
 func (v AtlasVerdict) AtMost() string {
 	if v.Least {
 		return fmt.Sprint(v.Steps)
@@ -119,31 +120,31 @@ func (v AtlasVerdict) AtMost() string {
 	return fmt.Sprintf("≤ %d", v.Steps)
 }
 
-// Needed is the result of a search over combinations of options.
+// Needed says which options a lock cannot do without. It results from visiting all combinations of some options.
 type Needed struct {
 	Tried    int
 	Proved   int
 	Bounds   string
-	Smallest []NeededOption // needed together; no smaller set suffices
-	Free     []string       // options that then make no difference
-	Any      *NeededAny     // nil if this was not examined
+	Smallest []NeededOption // the smallest set of options that suffices
+	Free     []string       // other options, which then make no difference
+	Any      *NeededAny     // results for any number of clients; nil if not examined
 }
 
-// NeededAny says what is proved for any number of clients about the combinations whose properties are all proved
-// within bounds. A violation with some number of clients also holds for any number.
+// NeededAny has the results for any number of clients. It concerns the combinations of options for which all properties
+// are proved within bounds. A violation needs no proof: one with some clients also exists with more.
 type NeededAny struct {
-	Bounds string // the clients concerned
+	Bounds string // the clients and slots concerned, in words
 	Each   []AnyCombination
 }
 
-// AnyCombination is a combination of options, with the properties that are proved for any number of clients, and
-// those that are not. Properties that no execution put to the test are in neither list.
+// AnyCombination is a combination of options. Proved are the properties that are proved for any number of clients, and
+// Open those that are not. A property that no execution put to the test is in neither.
 type AnyCombination struct {
-	Options      string // only those in which the combinations differ
+	Options      string // the options in which combinations differ
 	Proved, Open property.Set
 }
 
-// AnyNumber says in a sentence what is proved for any number of clients; "" if this was not examined.
+// AnyNumber says in words what is proved for any number of clients; "" if this was not examined.
 func (n *Needed) AnyNumber() string {
 	a := n.Any
 	if a == nil {
@@ -163,13 +164,13 @@ func (n *Needed) AnyNumber() string {
 	return text + fmt.Sprintf(" The other %d are violated whatever the number, since some clients suffice.", n.Tried-n.Proved)
 }
 
-// NeededOption is an option without which some property is lost.
+// NeededOption is an option without which the lock violates some property.
 type NeededOption struct {
 	Option string
-	Lost   []AtlasVerdict // if only this option is dropped
+	Lost   []AtlasVerdict // verdicts on the violated properties if only this option is dropped
 }
 
-// Counterexamples are the executions that violate a property, by their file names.
+// Counterexamples maps file names to the counterexamples of all rows.
 func (a *Atlas) Counterexamples() map[string]*histories.Counterexample {
 	out := make(map[string]*histories.Counterexample)
 	for _, q := range a.Questions {
@@ -182,7 +183,7 @@ func (a *Atlas) Counterexamples() map[string]*histories.Counterexample {
 	return out
 }
 
-// Violated are the verdicts of properties that are violated.
+// Violated are the verdicts of the properties that are violated in this configuration.
 func (r *AtlasRow) Violated() (out []AtlasVerdict) {
 	for _, v := range r.Verdicts {
 		if v.Verdict == Violated {
@@ -192,7 +193,7 @@ func (r *AtlasRow) Violated() (out []AtlasVerdict) {
 	return out
 }
 
-// counts lists the wanted verdicts, with the number of properties that have each.
+// counts lists, for each of these verdicts, how many properties have it.
 func (r *AtlasRow) counts(want ...Verdict) string {
 	var out []string
 	for _, verdict := range want {
@@ -212,7 +213,7 @@ func (r *AtlasRow) counts(want ...Verdict) string {
 	return strings.Join(out, ", ")
 }
 
-// real is the result on a real broker for a row's counterexamples, in a word or two.
+// real says in a few words what a real broker did when the row's counterexamples were replayed.
 func (r *AtlasRow) real() string {
 	var out []string
 	for _, v := range r.Violated() {
@@ -226,7 +227,7 @@ func (r *AtlasRow) real() string {
 	return strings.Join(out, "; ")
 }
 
-// cost is the cost of acquiring, verifying and releasing: commands and round trips.
+// cost lists the costs of operations, such as acquire and verify, as commands/round trips.
 func (r *AtlasRow) cost() string {
 	var out []string
 	for _, c := range r.Cost {
@@ -237,7 +238,7 @@ func (r *AtlasRow) cost() string {
 	return strings.Join(out, " · ")
 }
 
-// costly are the cost classes that the atlas prints, with their names there.
+// costly maps the names of the cost classes that the atlas shows to their short names there.
 var costly = map[string]string{
 	monitor.AcquireFirst.String(): "acquire", monitor.AcquireFull.String(): "all taken", monitor.CountOK.String(): "count", monitor.AcquireRaced.String(): "after a lost race", monitor.VerifyHeld.String(): "verify",
 	monitor.AcquireFirst.Of(lock.Mutex): "acquire", monitor.AcquireFull.Of(lock.Mutex): "taken", monitor.ReleaseOK.String(): "release", monitor.AddOK.String(): "add", monitor.RemoveOK.String(): "remove",

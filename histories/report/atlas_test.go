@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// sampleAtlas has a bit of everything that an atlas can have.
+// sampleAtlas is an atlas that has at least one example of everything.
 func sampleAtlas() *Atlas {
 	broken := AtlasVerdict{Property: property.MutualExclusion, Verdict: Violated, Steps: 8, Least: true, Detail: "c1 and c2 hold slot 1 at once", Trace: historiestest.LockedTaken(), Real: "the same"}
 	leaking := AtlasVerdict{Property: property.NoLeak, Verdict: Violated, Steps: 1, Detail: "the queue a|b <i> & co is left behind", Trace: historiestest.Faults(), Real: "not tried: \x1b[31m it restarts"}

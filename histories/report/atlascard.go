@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// WriteAtlas prints an atlas in plain text.
+// WriteAtlas prints an atlas, the answers to open questions, in plain text.
 func WriteAtlas(w io.Writer, a *Atlas, s style.Style) error {
 	return write(w, atlasLines(a, s), s)
 }

@@ -2,7 +2,7 @@ package report
 
 import "io"
 
-// The format of atlases.
+// The format of atlases in JSON.
 const (
 	atlasFormat  = "atlas"
 	atlasVersion = 1
@@ -23,7 +23,7 @@ type atlasFile struct {
 type questionFile struct {
 	Number  int            `json:"number"`
 	Ask     string         `json:"question"`
-	Answer  string         `json:"answer,omitempty"` // only if all rows are there
+	Answer  string         `json:"answer,omitempty"` // only if no row is missing
 	Rows    []atlasRowFile `json:"rows"`
 	Missing []string       `json:"missing,omitempty"`
 }

@@ -52,8 +52,8 @@ func (q *Question) markdown(b *strings.Builder, real bool) {
 	}
 }
 
-// measured are the costs of operations and, for measured rows, the server's answers; or the figures of a row without
-// executions.
+// measured is the text in a row's cell for costs. It has the costs of operations and the server's answers, or the
+// figures of a row without executions.
 func (r *AtlasRow) measured() string {
 	if len(r.Figures) > 0 {
 		return strings.Join(r.Figures, "; ")
@@ -61,7 +61,7 @@ func (r *AtlasRow) measured() string {
 	return r.costAnswered()
 }
 
-// costAnswered is the cost and, for measured rows, the server's answers.
+// costAnswered has the costs of operations and, for a measured row, the server's answers.
 func (r *AtlasRow) costAnswered() string {
 	if len(r.Answered) == 0 {
 		return r.cost()
@@ -69,7 +69,7 @@ func (r *AtlasRow) costAnswered() string {
 	return r.cost() + "; answered: " + strings.Join(r.Answered, ", ")
 }
 
-// violations are the violated properties, with the numbers of steps.
+// violations lists the violated properties, each with its number of steps.
 func (r *AtlasRow) violations() string {
 	var out []string
 	for _, v := range r.Violated() {
@@ -91,7 +91,7 @@ func (n *Needed) markdown(b *strings.Builder) {
 	}
 }
 
-// cell escapes text so that it neither ends a table's cell nor contains HTML or a link.
+// cell escapes text for a cell of a Markdown table. The text cannot end the cell, and contains no HTML or link.
 func cell(text string) string { return inCell.Replace(style.Printable(text)) }
 
 var inCell = strings.NewReplacer("|", "\\|", "<", "&lt;", "&", "&amp;", "[", "\\[")

@@ -11,7 +11,7 @@ import (
 
 var atlasTemplate = template.Must(template.ParseFS(pageFiles, "page/atlas.html", "page/made.html"))
 
-// atlasData is the data of the template.
+// atlasData is the data for the HTML template of an atlas.
 type atlasData struct {
 	Tool, Broker, Title, Heading string
 	Shortfall                    string
@@ -25,7 +25,7 @@ type questionData struct {
 	Number      int
 	Ask, Answer string
 	Rows        []rowData
-	Happens     bool // some row says what can happen
+	Happens     bool // some row has undesired ways in which operations end
 }
 
 type rowData struct {
@@ -60,7 +60,7 @@ func WriteAtlasPage(w io.Writer, a *Atlas) error {
 	return atlasTemplate.Execute(safetext.NewWriter(w), data)
 }
 
-// made is the foot of the page.
+// made is the footer of the page.
 func (a *Atlas) made() *Made {
 	m := &Made{Tool: a.Tool, At: a.At, Command: a.Command, Server: "the simulated server"}
 	if a.Broker != "" {

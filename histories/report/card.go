@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// WriteCard prints a report in plain text: the run, and each property with its verdict and its number of checks. Each
-// violation has the command that repeats it. The costs of operations and the missed coverage points follow.
+// WriteCard prints a report as a card in plain text: the run, each property with its verdict and number of checks, and
+// for each violation the command that repeats it. The costs of operations and the missed coverage points follow.
 func WriteCard(w io.Writer, r *Report, s style.Style) error {
 	return write(w, cardLines(r, s), s)
 }
@@ -39,7 +39,7 @@ func cardHead(r *Report, s style.Style) []style.Line {
 		}
 	}
 	words := style.List(howMuch(r))
-	if r.Bounds != "" { // the bounds need lines of their own
+	if r.Bounds != "" { // the bounds need separate lines
 		words = strings.Fields(strings.Join(words, " "))
 	}
 	for _, text := range style.Fill(words, " ", s.Columns()) {
@@ -55,7 +55,7 @@ func cardHead(r *Report, s style.Style) []style.Line {
 	return head
 }
 
-// howMuch says how much was run.
+// howMuch says how executions were chosen, on which server, and how many there were.
 func howMuch(r *Report) []string {
 	var parts []string
 	executions := style.Plural(r.Scenarios, "execution")
@@ -99,7 +99,7 @@ func howMuch(r *Report) []string {
 	return parts
 }
 
-// within names the set of executions, in words.
+// within says in which bounds the executions are, such as " of 3 clients"; "" if unknown.
 func (r *Report) within() string {
 	if r.Bounds == "" {
 		return ""
@@ -107,7 +107,7 @@ func (r *Report) within() string {
 	return " of " + style.Printable(r.Bounds)
 }
 
-// took is a duration in words.
+// took writes a duration, such as "12 ms" or "3.4 s".
 func took(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -124,7 +124,7 @@ var verdictMarks = map[Verdict]style.Span{
 	Kept: style.Green.Of("✓ kept"), Broken: style.Yellow.Of("✗ broken"),
 }
 
-// minSentence is the narrowest column in which sentences are printed.
+// minSentence is the smallest width, in characters, of the column with the properties' sentences.
 const minSentence = 44
 
 func cardProperties(r *Report, s style.Style) []style.Line {
@@ -173,7 +173,7 @@ func cardProperties(r *Report, s style.Style) []style.Line {
 	return out
 }
 
-// indentOf is the column at which the names of properties, and the texts about a violation, begin.
+// indentOf is the column in which the names of properties and the texts about violations begin.
 func indentOf(r *Report) int {
 	widest := len("violated") + 2
 	for i := range r.Properties {
@@ -183,8 +183,8 @@ func indentOf(r *Report) int {
 	return widest + 4
 }
 
-// skippedTogether are the names of properties that share a line because they were skipped for the same reason, by
-// reason.
+// skippedTogether maps a reason to the properties that were skipped for it, if there are at least four. They share a
+// line.
 func skippedTogether(r *Report) map[string][]string {
 	const many = 4
 	together := make(map[string][]string)
@@ -197,7 +197,7 @@ func skippedTogether(r *Report) map[string][]string {
 	return together
 }
 
-// remark is the text beside a verdict: the property's sentence, or the reason for a missing verdict.
+// remark is the text next to a verdict: the property's sentence, or the reason why there is no verdict.
 func remark(r *Report, p *PropertyResult) (string, style.Colour) {
 	verdict, reason := r.Verdict(p)
 	if verdict == Skipped {
@@ -252,7 +252,7 @@ func (r *Report) violation(p *PropertyResult, indent int, s style.Style) []style
 	return out
 }
 
-// cardTotal is the last line: the number of properties with each verdict.
+// cardTotal is the last line of the card: how many properties have each verdict.
 func cardTotal(r *Report) []style.Line {
 	if len(r.Properties) == 0 {
 		return nil

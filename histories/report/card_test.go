@@ -28,7 +28,7 @@ func spread(counts ...int) (s Spread) {
 	return s
 }
 
-// sampleReport has every kind of verdict that a sample can have.
+// sampleReport is a report with every verdict that a sampled run can give.
 func sampleReport() *Report {
 	r := &Report{
 		Tool: "0.1.0", Target: "semaphore", Doc: "persistent semaphore: A queues are slots, exclusive B queues are holders",
@@ -84,7 +84,7 @@ func TestCard(t *testing.T) {
 	}
 }
 
-// TestCardFits: no line is longer than the terminal is wide, except commands to be typed; no word is broken.
+// TestCardFits: no line of the card is wider than the terminal, except commands to be typed. No word is broken.
 func TestCardFits(t *testing.T) {
 	wide := sampleReport()
 	for i := range wide.Efficiency {
@@ -140,7 +140,7 @@ func TestReportFiles(t *testing.T) {
 	}
 }
 
-// TestReportOfAnyNumber: what a search for any number of clients visited is on the card and in the file.
+// TestReportOfAnyNumber: the card and the JSON show what a search for any number of clients has visited.
 func TestReportOfAnyNumber(t *testing.T) {
 	r := sampleReport()
 	r.Mode, r.Views = Visited, &Views{Searches: 2, Contexts: 7, Views: 281, Parts: 50, Holders: 1, Cutoff: 2, Tried: 2}
@@ -167,13 +167,13 @@ func TestReportOfAnyNumber(t *testing.T) {
 	if err := json.Unmarshal([]byte(file.String()), &read, json.MatchCaseInsensitiveNames(true)); err != nil {
 		t.Fatal(err)
 	}
-	read.Views.Parts, read.Views.Tried = 50, 2 // which are clientParts and cutoffTried there
+	read.Views.Parts, read.Views.Tried = 50, 2 // in the JSON they are clientParts and cutoffTried
 	if read.Views != *r.Views || !strings.Contains(file.String(), `"clientParts": 50`) || !strings.Contains(file.String(), `"cutoffTried": 2`) {
 		t.Errorf("%s\nreads as %+v", file.String(), read)
 	}
 }
 
-// TestSkippedTogether: a reason for which four properties or more were skipped is said once.
+// TestSkippedTogether: if four or more properties were skipped for the same reason, the card gives the reason once.
 func TestSkippedTogether(t *testing.T) {
 	for n := 3; n <= 5; n++ {
 		r := &Report{Mode: Visited}
@@ -190,8 +190,7 @@ func TestSkippedTogether(t *testing.T) {
 	}
 }
 
-// TestVerdict holds the report to its words: a sample proves nothing, and nothing was not put to the
-// test and passed.
+// TestVerdict: a sampled run proves nothing, and a property that no execution put to the test is skipped, not passed.
 func TestVerdict(t *testing.T) {
 	found := &Found{}
 	for _, c := range []struct {
@@ -220,7 +219,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// wholeReport has everything that a report can have.
+// wholeReport is a report in which every field is set.
 func wholeReport() *Report {
 	r := sampleReport()
 	r.Kind, r.Source, r.Bounds, r.Interrupted = lock.Semaphore, "history.jsonl", "3 clients, 1 crash", true
@@ -255,12 +254,12 @@ func wholeReport() *Report {
 	return r
 }
 
-// TestWholeReport: everything that a report can have is on the card, in JSON and in JUnit. A new field of reports has
-// to be added to this one.
+// TestWholeReport compares the card, the JSON and the JUnit of a report in which every field is set with files. A new
+// field of Report must be set in wholeReport.
 func TestWholeReport(t *testing.T) {
 	r := wholeReport()
 	for v, i := reflect.ValueOf(r).Elem(), 0; i < v.NumField(); i++ {
-		if f := v.Field(i); f.IsZero() && v.Type().Field(i).Name != "Kind" { // of which semaphore is the first
+		if f := v.Field(i); f.IsZero() && v.Type().Field(i).Name != "Kind" { // its zero value is semaphore
 			t.Errorf("the report has no %s", v.Type().Field(i).Name)
 		}
 	}
@@ -285,7 +284,8 @@ func TestWholeReport(t *testing.T) {
 	historiestest.Golden(t, "whole-inconclusive.txt", b.String())
 }
 
-// TestHowExecutionsWereChosen: the head of a card says so in every mode, and on what the target ran where that is known.
+// TestHowExecutionsWereChosen: in every mode, the first lines of the card say how executions were chosen, and on which
+// server the target ran, if this is known.
 func TestHowExecutionsWereChosen(t *testing.T) {
 	for mode, want := range map[Mode]string{
 		Sampled:  "5 executions of 3 clients sampled from seed 7 on a broker in 3 ms · 9 commands · 1 operation",

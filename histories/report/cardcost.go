@@ -7,20 +7,20 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// costForm says which costs are shown, and how.
+// costForm says which costs the table shows, and how wide the names are.
 type costForm struct {
-	means       bool // besides the extremes
+	means       bool // show means besides the smallest and the largest numbers
 	unpipelined bool
-	name        int  // width of operations' names; longer names continue in the next line
-	plain       bool // for a server without channels and confirms: their columns are omitted
+	name        int  // width of operations' names in characters; longer ones are wrapped
+	plain       bool // leave out channels and confirms, which this server does not have
 }
 
-// costForms are the forms, the most detailed first. The last fits into 80 columns for all numbers.
+// costForms are the forms of the table, the most detailed first. The last fits into 80 columns with any numbers.
 var costForms = []costForm{
 	{means: true, unpipelined: true, name: 60}, {means: true, name: 60}, {unpipelined: true, name: 60}, {name: 60}, {name: 22}, {name: 18}, {name: 14},
 }
 
-// cardEfficiency is the table of the costs of operations, in the most detailed form that fits.
+// cardEfficiency is the table of the costs of operations, in the most detailed form that fits the card's width.
 func cardEfficiency(r *Report, s style.Style) (out []style.Line) {
 	if len(r.Efficiency) == 0 {
 		return nil
@@ -40,7 +40,7 @@ func cardEfficiency(r *Report, s style.Style) (out []style.Line) {
 	return append(out, style.Line{style.Dim.Of(legend)})
 }
 
-// widest is the width of the longest of some lines.
+// widest is the width of the longest line, in characters.
 func widest(lines []style.Line) (width int) {
 	for _, l := range lines {
 		width = max(width, l.Width())
@@ -73,7 +73,7 @@ func (f costForm) columns() []string {
 	return append(all, "connections")
 }
 
-// add adds the row of an operation, with further lines for a long name.
+// add adds the row of an operation. A long name continues on further lines.
 func (f costForm) add(t *style.Table, e *EfficiencyRow) {
 	name, budget := e.Operation, Budget{-1, -1, -1}
 	if e.Situation != "" {
@@ -103,7 +103,7 @@ func (f costForm) add(t *style.Table, e *EfficiencyRow) {
 	}
 }
 
-// cost shows the mean, the extremes if they differ, and the limit if there is one.
+// cost writes the mean, the extremes if they differ, and the limit if there is one.
 func (f costForm) cost(spent Spread, limit int) style.Span {
 	text := fmt.Sprintf("%d–%d", spent.Min, spent.Max)
 	switch {

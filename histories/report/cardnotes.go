@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// cardNotes are the notes after the verdicts: their evidence, the longest stale belief, and the coverage.
+// cardNotes are the notes after the verdicts on the card: the evidence, the longest stale belief, and the coverage.
 func cardNotes(r *Report, s style.Style) []style.Line {
 	var out []style.Line
 	if len(r.Readings) > 0 {
@@ -60,7 +60,7 @@ func cardNotes(r *Report, s style.Style) []style.Line {
 	return out
 }
 
-// machines lists the faults of a cluster's machines, and their consequences.
+// machines lists the faults of a cluster's machines and what they caused, for the card.
 func (r *Report) machines(s style.Style) (out []style.Line) {
 	for _, part := range []struct {
 		label  string
@@ -74,7 +74,7 @@ func (r *Report) machines(s style.Style) (out []style.Line) {
 	return out
 }
 
-// lasted says how long a stale belief lasted, on each clock if they differ.
+// lasted says how long a stale belief lasted, by the servers' clock and, if it differs, by the client's.
 func (o *Overlap) lasted() string {
 	if o.Own == o.Time {
 		return took(o.Time)
@@ -82,7 +82,7 @@ func (o *Overlap) lasted() string {
 	return fmt.Sprintf("%s by the servers' clock, %s by the believer's own", took(o.Time), took(o.Own))
 }
 
-// traffic is the traffic of operations in words: sent, and received.
+// traffic lists the traffic of each operation in words: the frames and bytes sent, and those received.
 func traffic(all []Traffic) (words []string) {
 	for _, t := range all {
 		words = append(words, fmt.Sprintf("%s %.1f frames, %.0f bytes (back: %.1f, %.0f)", t.Operation, t.Frames, t.Bytes, t.Back, t.BytesBack))
@@ -90,7 +90,7 @@ func traffic(all []Traffic) (words []string) {
 	return words
 }
 
-// counted are counts in words.
+// counted lists names with their counts.
 func counted(counts []Count) (words []string) {
 	for _, c := range counts {
 		words = append(words, fmt.Sprintf("%s %s", c.Name, style.Grouped(c.Number)))
@@ -98,7 +98,7 @@ func counted(counts []Count) (words []string) {
 	return words
 }
 
-// restingOn are the properties that are judged from that evidence.
+// restingOn are the names of the properties that are judged from a kind of evidence.
 func restingOn(r *Report, e property.Evidence) []string {
 	var names []string
 	for i := range r.Properties {
@@ -110,7 +110,8 @@ func restingOn(r *Report, e property.Evidence) []string {
 	return style.List(names)
 }
 
-// evidence names the evidence of verdicts in a word; for the server's state this is the server.
+// evidence names a kind of evidence in a word, such as "history". The server's state is named after the server, such as
+// "broker".
 func (r *Report) evidence(e property.Evidence) string {
 	if e == property.FromTruth {
 		return r.words().Called()
@@ -118,7 +119,7 @@ func (r *Report) evidence(e property.Evidence) string {
 	return e.String()
 }
 
-// labelled is a paragraph with a label in the margin.
+// labelled is a paragraph of the card, with a label in its left margin.
 func labelled(label string, words []string, colour style.Colour, s style.Style) []style.Line {
 	const margin = 17
 	return style.Beside(style.Line{{Text: "  "}, style.Dim.Of(label)}, words, colour, margin, s.Columns()-margin)

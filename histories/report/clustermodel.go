@@ -8,23 +8,24 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// ClusterModel is the result of exploring locks on a simulated cluster.
+// ClusterModel has the results of exploring locks on a simulated cluster of servers.
 type ClusterModel struct {
 	Tool    string // lockproof's version
-	Server  string // the simulated cluster
+	Server  string // description of the simulated cluster
 	Command string // the command as typed; "" if none was
 	Faults  []string
 	Modes   []string
 	Cells   []ClusterModelCell
 }
 
-// ClusterModelCell is the result for one design in one placement, with one mode and one fault.
+// ClusterModelCell is the result for one lock design on one placement of clients and queue, with one mode of the
+// cluster and one fault.
 type ClusterModelCell struct {
 	Design, Placement, Mode, Fault string
-	// Steps are the shortest execution in which two clients hold the lock and neither was told of a loss; empty if
-	// there is no such execution.
+	// Steps are the shortest execution in which two clients hold the lock and neither was told of a loss. It is empty
+	// if there is no such execution.
 	Steps []string
-	// States is the number of visited states.
+	// States is the number of states visited.
 	States int
 	// Real is the command that produces the fault on real nodes.
 	Real string
@@ -35,11 +36,11 @@ func (m *ClusterModel) Wrong() bool {
 	return slices.ContainsFunc(m.Cells, func(c ClusterModelCell) bool { return len(c.Steps) > 0 })
 }
 
-// modelLegend says what the model's verdicts mean.
+// modelLegend explains what the results of a model mean for real clusters.
 const modelLegend = "The model's time has no length: nodes notice as late as they like. What it finds can happen, and real nodes may be too quick for it."
 
-// WriteClusterModel prints the model's verdicts in plain text: a single cell with its execution, several as a table
-// of the numbers of steps.
+// WriteClusterModel prints the results in plain text. A single cell is printed with its execution. Several cells are a
+// table with the numbers of steps.
 func WriteClusterModel(w io.Writer, m *ClusterModel, s style.Style) error {
 	out := []style.Line{{style.Dim.Of("lockproof " + m.Tool), style.Dim.Of(" · "), style.Bold.Of(style.Printable(m.Server))}}
 	out = append(out, repeating(m.Command)...)
@@ -56,7 +57,7 @@ func WriteClusterModel(w io.Writer, m *ClusterModel, s style.Style) error {
 	return write(w, out, s)
 }
 
-// table is the table of one fault.
+// table is the table for one fault.
 func (m *ClusterModel) table(fault string) *style.Table {
 	t := new(style.Table)
 	head := []style.Span{style.Bold.Of(fault), style.Dim.Of("where")}
@@ -65,7 +66,7 @@ func (m *ClusterModel) table(fault string) *style.Table {
 	}
 	t.Add(head...)
 	var row []style.Span
-	for _, c := range m.Cells { // the cells of a row are consecutive, in the order of the modes
+	for _, c := range m.Cells { // the cells of a row follow each other, in the order of the modes
 		if c.Fault != fault {
 			continue
 		}
@@ -83,7 +84,7 @@ func (m *ClusterModel) table(fault string) *style.Table {
 	return t
 }
 
-// lines are the cell's execution, or a statement that there is none.
+// lines are the steps of the cell's execution, or a sentence that there is no execution.
 func (c *ClusterModelCell) lines(s style.Style) []style.Line {
 	title := fmt.Sprintf("%s under %s: %s, %s", c.Design, c.Mode, c.Placement, c.Fault)
 	out := []style.Line{{style.Bold.Of(title)}, nil}

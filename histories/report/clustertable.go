@@ -11,10 +11,10 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// ClusterTable has the measurements of locks that were held on a cluster while its nodes had faults.
+// ClusterTable has the results of tests in which clients held locks on a cluster while its nodes had faults.
 type ClusterTable struct {
 	Tool    string // lockproof's version
-	Server  string // such as "RabbitMQ 3.10.8, three nodes"
+	Server  string // for example "RabbitMQ 3.10.8, three nodes"
 	Command string // the command as typed; "" if none was
 	Faults  []string
 	Modes   []string
@@ -25,7 +25,8 @@ type ClusterTable struct {
 	Interrupted bool
 }
 
-// ClusterCell has the runs of one design in one placement, with one mode and one fault.
+// ClusterCell has the runs of one lock design on one placement of clients and queue, with one mode of the cluster and
+// one fault.
 type ClusterCell struct {
 	Design, Placement, Mode, Fault string
 	Runs                           []ClusterRun
@@ -33,17 +34,17 @@ type ClusterCell struct {
 
 // ClusterRun is the result of one run of a cell.
 type ClusterRun struct {
-	Twice    bool          // two clients held the lock
-	Together time.Duration // the longest time for which they did
-	Standing bool          // both still held it when the run ended
-	Told     string        // the way in which one of them could know of its loss
-	Lost     bool          // a holder was refused by verify, though its connection was open
-	Stuck    bool          // the lock was free, and was not granted
-	Tokens   int           // number of tokens at the end; -1 is unknown
-	Failed   string        // the reason why the run could not be made; "" if it was
+	Twice    bool          // two clients held the lock at the same time
+	Together time.Duration // longest time for which two clients held it
+	Standing bool          // two clients still held it when the run ended
+	Told     string        // how one of the two could know that it had lost the lock; "" if it could not
+	Lost     bool          // verify said "not held" to a holder whose connection was open
+	Stuck    bool          // the lock was free, but no client could acquire it
+	Tokens   int           // number of token messages at the end; -1 if unknown
+	Failed   string        // why the run could not be made; "" if it was made
 }
 
-// String describes the run in a word or two.
+// String describes the result of the run in a word or two, for the table.
 func (r *ClusterRun) String() string {
 	if r.Failed != "" {
 		return "?"
@@ -69,7 +70,7 @@ func (r *ClusterRun) String() string {
 	return said
 }
 
-// wrong reports whether the lock failed.
+// wrong reports whether the lock failed in this run.
 func (r *ClusterRun) wrong() bool { return r.Twice || r.Lost || r.Stuck }
 
 // Wrong reports whether any lock failed under any fault.
@@ -79,19 +80,19 @@ func (t *ClusterTable) Wrong() bool {
 	})
 }
 
-// clusterLegend explains the cells.
+// clusterLegend explains the cells of the table.
 const clusterLegend = "seconds in which two clients held the lock for certain, run by run; ∞: both held it until the end, and neither was told; " +
 	"lost: a holder was refused by verify, though its connection was open; stuck: never free again"
 
-// clusterRow is a line of one fault's table.
+// clusterRow is a row of the table for one fault.
 type clusterRow struct {
 	design, placement string
-	cells             []string // by mode
+	cells             []string // in the order of the modes
 	told              []string
 	wrong             bool
 }
 
-// rows are the lines of the table for one fault.
+// rows are the rows of the table for one fault.
 func (t *ClusterTable) rows(fault string) (rows []clusterRow) {
 	for _, c := range t.Cells {
 		mode := slices.Index(t.Modes, c.Mode)
@@ -108,7 +109,7 @@ func (t *ClusterTable) rows(fault string) (rows []clusterRow) {
 	return rows
 }
 
-// add adds the runs of a mode to a line.
+// add adds the runs with a mode to the row.
 func (r *clusterRow) add(mode int, runs []ClusterRun) {
 	var words []string
 	for _, run := range runs {
@@ -150,7 +151,7 @@ func WriteClusterTable(w io.Writer, t *ClusterTable, s style.Style) error {
 	return write(w, out, s)
 }
 
-// spans are the row's cells; wrong ones are red.
+// spans are the cells of the row; cells with a failure are red.
 func (r *clusterRow) spans() []style.Span {
 	spans := []style.Span{style.Plain.Of(r.design), style.Dim.Of(r.placement)}
 	for _, c := range r.cells {

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// measured is a table of two designs, one of which fails.
+// measured is a sample table of two lock designs, one of which fails.
 func measured() *ClusterTable {
 	return &ClusterTable{
 		Tool: "0.1.0", Server: "RabbitMQ 3.10.8, clusters of 3 nodes", Command: "lockproof cluster table", Faults: []string{"cut", "kill"}, Modes: []string{"ignore", "autoheal"},
@@ -24,7 +24,8 @@ func measured() *ClusterTable {
 	}
 }
 
-// Each cell has its runs, on a terminal and in Markdown; faults without a cell are left out.
+// TestClusterTable: each cell of the table shows its runs, on a terminal and in Markdown. A fault without a cell is
+// left out.
 func TestClusterTable(t *testing.T) {
 	table := measured()
 	var card, markdown bytes.Buffer

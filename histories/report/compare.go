@@ -12,78 +12,78 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Comparison compares locks: which properties hold with which faults on the simulated server, and how fast each lock
-// is on a real one.
+// Comparison compares locks: which properties hold with which faults on simulated servers, and how fast each lock is on
+// a real server.
 type Comparison struct {
 	Tool    string
 	Command string    // the command as typed, quoted for a shell
 	At      time.Time // time of creation; zero if the output must be reproducible
-	// Bounds are the bounds of the visited executions, in words, without the fault.
+	// Bounds describes the visited executions in words, without their faults.
 	Bounds string
-	// Faults are the kinds of faults, in the order of the columns; the first is no fault. Each kind was visited
-	// separately.
+	// Faults are the kinds of faults, in the order of the columns. The first is "no fault". Executions with each kind
+	// were visited separately.
 	Faults []string
-	// Scenarios is the number of further executions of each lock that were drawn from Seed, to measure the costs of
-	// operations and the duration of beliefs.
+	// Scenarios is the number of extra executions of each lock, drawn from Seed. They measure the costs of operations
+	// and how long stale beliefs last.
 	Scenarios int
 	Seed      uint64
-	// Servers are the real servers that were looked for; empty if only simulated ones were to be used.
+	// Servers are the real servers that were looked for. It is empty if only simulated ones were asked for.
 	Servers     []ComparedServer
-	Clients     []int // numbers of clients that used each lock on a real server at once
+	Clients     []int // numbers of concurrent clients in the measurements on real servers
 	Rows        []ComparedLock
-	Of          int // number of locks asked for
+	Of          int // number of locks that were asked for
 	Elapsed     time.Duration
 	Interrupted bool
 }
 
-// ComparedServer is a real server, or the reason why there is none.
+// ComparedServer is a real server, or says why it was not found.
 type ComparedServer struct {
-	Title   string // of the kind of server, such as "Redis"
-	Version string // "" if it is missing
-	Missing string // the reason, and the remedy
+	Title   string // name of the kind of server, such as "Redis"
+	Version string // version of the server; "" if none was found
+	Missing string // why it was not found, and what to do
 }
 
-// ComparedLock is one lock.
+// ComparedLock has the results for one lock.
 type ComparedLock struct {
 	Target, Doc string
 	Kind        lock.Kind
-	Server      string // title of its kind of server
-	// Faults are the verdicts with one fault of each kind, in the order of Comparison.Faults.
+	Server      string // name of its kind of server
+	// Faults are the verdicts for each kind of fault, in the order of Comparison.Faults.
 	Faults []FaultVerdicts
-	Cost   []EfficiencyRow // on the simulated server
+	Cost   []EfficiencyRow // costs on the simulated server
 	Stale  Overlap
-	// Real are the measurements on a real server; if nil, NotMeasured is the reason.
+	// Real has the measurements on a real server. If it is nil, NotMeasured is the reason.
 	Real        *Measured
 	NotMeasured string
 }
 
-// FaultVerdicts are the verdicts on the properties if one fault of a kind may happen, at any moment.
+// FaultVerdicts are the verdicts on a lock if one fault of a kind may happen at any moment.
 type FaultVerdicts struct {
 	Fault    string
 	States   int
-	Verdicts []PropertyVerdict // of properties that were put to the test
-	Cut      string            // the reason why not everything was visited; "" if it was
-	Command  string            // the command that repeats it
+	Verdicts []PropertyVerdict // on the properties that executions put to the test
+	Cut      string            // reason why not all executions were visited; "" if all were
+	Command  string            // command that repeats it
 }
 
-// PropertyVerdict is the verdict on a property.
+// PropertyVerdict is the verdict on one property.
 type PropertyVerdict struct {
 	Property property.Property
 	Verdict  Verdict
 }
 
-// Measured has the measurements of a lock on a real server.
+// Measured has the measurements of one lock on a real server.
 type Measured struct {
 	Server     string
-	Operations []MeasuredOperation // of a single client
+	Operations []MeasuredOperation // operations of a single client
 	Loads      []MeasuredLoad
-	// Free is the time from the death of a holder until another client was told that it holds the lock. Lease is the
-	// duration of leases, for a lock that has them.
+	// Free is the time from the death of a holder to the next grant to another client. Lease is the duration of the
+	// lock's leases; 0 if it has none.
 	Free  Distribution
 	Lease time.Duration
 }
 
-// MeasuredOperation is the average cost of one operation of a single client.
+// MeasuredOperation is the average cost of one operation, called by a single client.
 type MeasuredOperation struct {
 	Operation            string
 	Commands, RoundTrips float64
@@ -91,16 +91,16 @@ type MeasuredOperation struct {
 	Latency              Distribution
 }
 
-// MeasuredLoad is a load of many clients that repeatedly acquire and release: each client its own lock, or all the
-// same.
+// MeasuredLoad is the result of a load: many clients acquire and release repeatedly. Each client has its own lock, or
+// all use the same one (Contended).
 type MeasuredLoad struct {
 	Clients          int
 	Contended        bool
-	Granted, Refused int // numbers of acquires
-	Unknown          int // acquires without an answer
+	Granted, Refused int // number of acquires
+	Unknown          int // number of acquires without an answer
 	Took             time.Duration
-	Acquire          Distribution // granted acquires only
-	LeftOut          string       // the reason why there are no results; "" if there are
+	Acquire          Distribution // durations of the granted acquires
+	LeftOut          string       // reason why there are no results; "" if there are
 }
 
 // Rate is the number of granted acquires per second.
@@ -111,13 +111,13 @@ func (l *MeasuredLoad) Rate() float64 {
 	return float64(l.Granted) / l.Took.Seconds()
 }
 
-// Distribution has quantiles of a number of durations.
+// Distribution has the quantiles of a number of measured durations.
 type Distribution struct {
 	Count                        int
 	Min, P10, P50, P90, P99, Max time.Duration
 }
 
-// NewDistribution is the distribution of some durations, which it sorts.
+// NewDistribution returns the distribution of these durations. It sorts them.
 func NewDistribution(all []time.Duration) Distribution {
 	if len(all) == 0 {
 		return Distribution{}
@@ -146,7 +146,7 @@ func (f *FaultVerdicts) count(v Verdict) (n int) {
 	return n
 }
 
-// with are the properties with a given verdict.
+// with are the names of the properties with this verdict.
 func (f *FaultVerdicts) with(v Verdict) (out []string) {
 	for i := range f.Verdicts {
 		if f.Verdicts[i].Verdict == v {
@@ -156,8 +156,8 @@ func (f *FaultVerdicts) with(v Verdict) (out []string) {
 	return out
 }
 
-// mark is the summary of the verdicts in a table: the worst one. It has no number, since locks have different
-// properties, and a larger number of them is no merit.
+// mark is the mark of the worst verdict, for a table. It does not show the number of verdicts, since locks have
+// different numbers of properties.
 func (f *FaultVerdicts) mark() string {
 	switch f.Verdict() {
 	case Violated:
@@ -172,12 +172,13 @@ func (f *FaultVerdicts) mark() string {
 	return "–"
 }
 
-// Holds reports whether no property was seen violated, with any fault.
+// Holds reports whether no property was violated with any kind of fault.
 func (l *ComparedLock) Holds() bool {
 	return !slices.ContainsFunc(l.Faults, func(f FaultVerdicts) bool { return f.Verdict() == Violated })
 }
 
-// notes explain a lock's marks: the violated properties, the undecided ones, and why not everything was visited.
+// notes explain a lock's marks in the table: which properties are violated or undecided, and why not everything was
+// visited.
 func (l *ComparedLock) notes() []string {
 	lost := l.alike(func(f *FaultVerdicts) string { return saidOf("violated", f.with(Violated)) })
 	for i := range l.Faults {
@@ -197,7 +198,7 @@ func saidOf(what string, properties []string) string {
 	return what + ": " + strings.Join(properties, ", ")
 }
 
-// alike are notes on the faults, each note once with all faults that share it.
+// alike are notes about the faults. A note that is the same for several faults is listed once, with all their names.
 func (l *ComparedLock) alike(note func(*FaultVerdicts) string) (out []string) {
 	var said []string
 	for i := range l.Faults {
@@ -217,7 +218,8 @@ func (l *ComparedLock) alike(note func(*FaultVerdicts) string) (out []string) {
 	return out
 }
 
-// compared are the operations with costs in tables, each with its cost classes: the first class that was seen counts.
+// compared are the operations whose costs the tables show. Each has a list of cost classes, of which the first that
+// occurred is shown.
 var compared = []struct {
 	name string
 	of   []monitor.CostClass
@@ -226,7 +228,8 @@ var compared = []struct {
 	{"verify", []monitor.CostClass{monitor.VerifyHeld, monitor.RefreshHeld}}, {"release", []monitor.CostClass{monitor.ReleaseOK}},
 }
 
-// cost is the cost of an operation on the simulated server, in commands and round trips; "–" if it was not seen.
+// cost is the cost of an operation on the simulated server, as commands/round trips; "–" if the operation did not
+// occur.
 func (l *ComparedLock) cost(of []monitor.CostClass) string {
 	for _, class := range of {
 		for i := range l.Cost {
@@ -238,7 +241,7 @@ func (l *ComparedLock) cost(of []monitor.CostClass) string {
 	return "–"
 }
 
-// belief is the longest overlap of a stale belief with another client's grant: virtual time, and commands.
+// belief is the longest time for which a stale belief overlapped another client's grant, as virtual time/commands.
 func (l *ComparedLock) belief() string {
 	if l.Stale.Scenarios == 0 {
 		return "never"
@@ -246,7 +249,7 @@ func (l *ComparedLock) belief() string {
 	return fmt.Sprintf("%s/%d", took(l.Stale.Time), l.Stale.Commands)
 }
 
-// Losers are the locks that violate a property.
+// Losers are the names of the locks that violate some property.
 func (c *Comparison) Losers() (out []string) {
 	for i := range c.Rows {
 		if !c.Rows[i].Holds() {
@@ -256,7 +259,7 @@ func (c *Comparison) Losers() (out []string) {
 	return out
 }
 
-// missing lists the missing servers, with one line for each reason.
+// missing lists the real servers that were not found, one line for each reason.
 func (c *Comparison) missing() (out []string) {
 	var reasons []string
 	titles := make(map[string][]string)
@@ -275,7 +278,7 @@ func (c *Comparison) missing() (out []string) {
 	return out
 }
 
-// found are the versions of the servers that were found.
+// found are the versions of the real servers that were found.
 func (c *Comparison) found() (out []string) {
 	for _, s := range c.Servers {
 		if s.Version != "" {
@@ -290,7 +293,7 @@ func (c *Comparison) measured() bool {
 	return slices.ContainsFunc(c.Rows, func(l ComparedLock) bool { return l.Real != nil })
 }
 
-// shortfall says what is missing from a comparison that ended early; "" if nothing is.
+// shortfall says how many locks are missing from a comparison that ended early; "" if none is.
 func (c *Comparison) shortfall() string {
 	if len(c.Rows) == c.Of {
 		return ""
@@ -298,7 +301,7 @@ func (c *Comparison) shortfall() string {
 	return fmt.Sprintf("ended early: %d of %s were compared", len(c.Rows), style.Plural(c.Of, "lock"))
 }
 
-// how says how the comparison was made.
+// how says in words how the comparison was made.
 func (c *Comparison) how() []string {
 	how := []string{
 		fmt.Sprintf("on simulated servers: every execution of %s visited, with no fault and with one of each kind", c.Bounds),
@@ -313,7 +316,7 @@ func (c *Comparison) how() []string {
 	return how
 }
 
-// load is the measurement with the given number of clients, or nil.
+// load is the measurement with this number of clients; nil if there is none.
 func (m *Measured) load(clients int, contended bool) *MeasuredLoad {
 	for i := range m.Loads {
 		if l := &m.Loads[i]; l.Clients == clients && l.Contended == contended {
@@ -323,7 +326,8 @@ func (m *Measured) load(clients int, contended bool) *MeasuredLoad {
 	return nil
 }
 
-// operation is the measurement of an operation, or nil. For a lock without verify it takes refresh.
+// operation is the measurement of an operation; nil if there is none. If a lock has no verify, its refresh counts as
+// verify.
 func (m *Measured) operation(name string) *MeasuredOperation {
 	at := slices.IndexFunc(m.Operations, func(o MeasuredOperation) bool { return o.Operation == name })
 	switch {
@@ -335,7 +339,7 @@ func (m *Measured) operation(name string) *MeasuredOperation {
 	return nil
 }
 
-// brief is a duration with three digits, such as "1.25 ms".
+// brief writes a duration with three digits, such as "1.25 ms".
 func brief(d time.Duration) string {
 	for _, unit := range []struct {
 		of   time.Duration

@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// sampleComparison has a bit of everything that a comparison can have.
+// sampleComparison is a comparison that has at least one example of everything.
 func sampleComparison() *Comparison {
 	spread := func(least, most int) Spread { return Spread{Min: least, Max: most, Sum: least + most, Count: 2} }
 	cost := func(k lock.Kind, c monitor.CostClass, least, most int) EfficiencyRow {
@@ -97,7 +97,8 @@ func TestComparison(t *testing.T) {
 	}
 }
 
-// TestDistribution: a percentile is a duration at or below which so many lie, and that was measured.
+// TestDistribution: the n-th percentile is the smallest measured duration that at least n % of the durations do not
+// exceed.
 func TestDistribution(t *testing.T) {
 	if d := NewDistribution(nil); d != (Distribution{}) {
 		t.Errorf("of nothing: %+v", d)

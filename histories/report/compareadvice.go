@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// advice says which lock to take for a need. more gives the reasons.
+// advice says which lock to take for a need, and more says why.
 type advice struct{ need, take, more string }
 
 var advices = []advice{
@@ -50,7 +50,7 @@ func Advice() string {
 	return b.String()
 }
 
-// advice says which lock to take, in sentences, if locks on several kinds of servers were compared.
+// advice says in sentences which lock to take. It is empty unless locks on several kinds of servers were compared.
 func (c *Comparison) advice() (out []string) {
 	if !slices.ContainsFunc(c.Rows, func(l ComparedLock) bool { return l.Server != c.Rows[0].Server }) {
 		return nil

@@ -41,7 +41,7 @@ func comparisonLines(c *Comparison, st style.Style) []style.Line {
 	return out
 }
 
-// comparedTable is one table of a comparison, with a row for each lock, grouped by server.
+// comparedTable is one table of a comparison. It has a row for each lock, and the locks are grouped by server.
 type comparedTable struct {
 	title, legend string
 	head          []string
@@ -50,7 +50,7 @@ type comparedTable struct {
 
 type comparedRow struct {
 	server string
-	cells  []style.Span // the lock's name first
+	cells  []style.Span // the first cell is the lock's name
 	notes  []string
 }
 
@@ -59,7 +59,8 @@ func (c *Comparison) tables() []comparedTable {
 	return []comparedTable{c.verdicts(), c.costs(), c.latencies(), c.rates()}
 }
 
-// row begins a lock's row.
+// row begins a lock's row with its name. If marked is set, the name has a mark and a colour that say whether the lock
+// holds.
 func (l *ComparedLock) row(marked bool) comparedRow {
 	name := style.Plain.Of(l.Target)
 	if marked {
@@ -72,7 +73,7 @@ func (l *ComparedLock) row(marked bool) comparedRow {
 
 var verdictColours = map[Verdict]style.Colour{Violated: style.Red, Undecided: style.Yellow, Passed: style.Plain, Proved: style.Green, Skipped: style.Dim}
 
-// verdicts is the table of verdicts, by kind of fault.
+// verdicts is the table of verdicts, with a column for each kind of fault.
 func (c *Comparison) verdicts() comparedTable {
 	t := comparedTable{
 		title:  "What holds",
@@ -92,7 +93,7 @@ func (c *Comparison) verdicts() comparedTable {
 	return t
 }
 
-// costs is the table of the costs of operations on the simulated servers.
+// costs is the table of what operations cost on the simulated servers.
 func (c *Comparison) costs() comparedTable {
 	t := comparedTable{
 		title:  "What operations cost",
@@ -115,8 +116,8 @@ func (c *Comparison) costs() comparedTable {
 	return t
 }
 
-// latencies is the table of the latencies of a single client's operations on real servers, and of the time until a
-// dead holder's slot is free.
+// latencies is the table of latencies on real servers, for a single client. It also shows the time until the slot of a
+// dead holder is free.
 func (c *Comparison) latencies() comparedTable {
 	t := comparedTable{
 		title:  "One client alone, on a real server",
@@ -143,7 +144,7 @@ func (c *Comparison) latencies() comparedTable {
 	return t
 }
 
-// latency is the median time of an operation.
+// latency is the median time of an operation, in words.
 func (m *Measured) latency(operation string) string {
 	o := m.operation(operation)
 	if o == nil || o.Latency.Count == 0 {
@@ -152,7 +153,7 @@ func (m *Measured) latency(operation string) string {
 	return brief(o.Latency.P50)
 }
 
-// bytes is the traffic of an acquire.
+// bytes is the traffic of an acquire, in words.
 func (m *Measured) bytes() string {
 	o := m.operation("acquire")
 	if o == nil || o.Sent == 0 {
@@ -161,7 +162,7 @@ func (m *Measured) bytes() string {
 	return fmt.Sprintf("%.0f/%.0f", o.Sent, o.Received)
 }
 
-// freed is the median time until a dead holder's slot is granted to another client.
+// freed is the median time, in words, until another client gets the slot of a dead holder.
 func (m *Measured) freed() string {
 	switch {
 	case m.Free.Count == 0:
@@ -213,7 +214,7 @@ func (c *Comparison) rates() comparedTable {
 	return t
 }
 
-// within is the 99th percentile; "–" if there are no durations.
+// within is the 99th percentile of the durations, in words; "–" if there are none.
 func (d Distribution) within() string {
 	if d.Count == 0 {
 		return "–"
@@ -221,7 +222,8 @@ func (d Distribution) within() string {
 	return brief(d.P99)
 }
 
-// lines are the lines of the table, with a line before the locks of each server. Notes are below their row.
+// lines are the lines of the table. A line with the server's name precedes its locks, and the notes on a lock follow
+// its row.
 func (t *comparedTable) lines(st style.Style) (out []style.Line) {
 	table := style.Table{Right: make([]bool, len(t.head))}
 	for i := range table.Right {

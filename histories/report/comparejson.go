@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The format of comparisons.
+// The format of comparisons in JSON.
 const (
 	comparisonFormat  = "comparison"
 	comparisonVersion = 1

@@ -14,7 +14,7 @@ import (
 
 var compareTemplate = template.Must(template.ParseFS(pageFiles, "page/compare.html", "page/made.html"))
 
-// compareData is the data of the template.
+// compareData is the data for the HTML template of a comparison.
 type compareData struct {
 	Tool, How string
 	Style     template.CSS
@@ -81,13 +81,13 @@ func (t *comparedTable) data(id string) compareTableData {
 	return d
 }
 
-// bar is one distribution in a chart.
+// bar is one bar of a chart: the name and durations of a lock.
 type bar struct {
 	name string
 	of   Distribution
 }
 
-// charts are charts of the measured distributions, with a bar for each lock.
+// charts are the charts of the measured durations. Each has a bar for each lock.
 func (c *Comparison) charts() (out []compareChart) {
 	add := func(title string, of func(m *Measured) Distribution) {
 		var bars []bar
@@ -126,15 +126,15 @@ func (c *Comparison) charts() (out []compareChart) {
 	return out
 }
 
-// The dimensions of a chart: it is as wide as a narrow page, and the name of a bar is above it.
+// The dimensions of a chart, in pixels. A chart is as wide as a narrow page, and the name of a bar is above it.
 const (
 	chartWidth  = 340.0
 	chartMargin = 12.0
 	barHeight   = 34.0
-	crowded     = 5.0 // with this many powers of ten, labels next to the ends have no room
+	crowded     = 5.0 // number of powers of ten from which on labels next to the ends have no room
 )
 
-// drawBars draws distributions on a logarithmic scale.
+// drawBars draws durations as bars on a logarithmic scale.
 func drawBars(title string, bars []bar) template.HTML {
 	least, most := bars[0].of.Min, bars[0].of.P99
 	for _, b := range bars {
@@ -164,7 +164,7 @@ func drawBars(title string, bars []bar) template.HTML {
 		}
 		fmt.Fprintf(&b, `<line class="scale" x1="%.1f" x2="%.1f" y1="4" y2="%.1f"/>`, x(d), x(d), height-20)
 		if high-low >= crowded && (power == low+1 || power == high-1) {
-			continue // its label would overlap the one at the end
+			continue // its label would overlap the label at the end
 		}
 		fmt.Fprintf(&b, `<text class="soft" x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x(d), height-6, anchor, text(round(d)))
 	}
@@ -179,7 +179,7 @@ func drawBars(title string, bars []bar) template.HTML {
 	return template.HTML(b.String()) // every text in it is escaped
 }
 
-// round is a power of ten of nanoseconds, in words.
+// round writes a duration that is a power of ten nanoseconds, such as "10 ms".
 func round(d time.Duration) string {
 	return strings.NewReplacer(".00", "", ".0", "").Replace(brief(d))
 }

@@ -56,12 +56,12 @@ func contrast(t *testing.T, name string, colours map[string]float64, of, ground 
 	}
 }
 
-// colour is one that has no name.
+// colour matches a colour in a style sheet that is written out as a number, not by the name of a variable.
 var colour = regexp.MustCompile(`: *#[0-9a-f]{3,6}\b`)
 
 var variable = regexp.MustCompile(`--([a-z0-9-]+): (#[0-9a-f]{3,6});`)
 
-// variables are the relative luminances of the colours in a style sheet.
+// variables are the relative luminances of the colours that a style sheet defines, by the names of the variables.
 func variables(css string) map[string]float64 {
 	all := make(map[string]float64)
 	for _, m := range variable.FindAllStringSubmatch(css, -1) {
@@ -85,7 +85,7 @@ func variables(css string) map[string]float64 {
 	return all
 }
 
-// over are colours with others over them.
+// over merges two sets of colours. A colour in above replaces one of the same name in below.
 func over(below, above map[string]float64) map[string]float64 {
 	all := make(map[string]float64)
 	for name, c := range below {

@@ -7,37 +7,37 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Diagnosis is what a server says about itself, and what it means for locks.
+// Diagnosis is what a server reports about itself, and what this means for locks on it.
 type Diagnosis struct {
 	Tool    string   `json:"tool"` // lockproof's version
 	Facts   []Fact   `json:"facts"`
-	Worries []string `json:"worries"` // what endangers a lock on the server as it is
-	// Measured says what Designs were measured on, or why there are none.
+	Worries []string `json:"worries"` // what endangers a lock on this server
+	// Measured says on which cluster the Designs were measured, or why there are none.
 	Measured string            `json:"measured"`
 	Faults   []string          `json:"faults"`
 	Designs  []DiagnosedDesign `json:"designs"`
-	Touches  []string          `json:"touches"` // what lockproof creates there
+	Touches  []string          `json:"touches"` // what lockproof creates on the server
 }
 
-// Fact is one fact about the server.
+// Fact is one fact that the server reports about itself.
 type Fact struct {
 	Name string `json:"name"`
 	Said string `json:"said"`
 }
 
-// DiagnosedDesign has the measurements of one design of a lock, fault by fault.
+// DiagnosedDesign has the measurements of one lock design, one for each fault.
 type DiagnosedDesign struct {
 	Name  string   `json:"name"`
-	Doc   string   `json:"doc"`   // the way in which a client holds it
+	Doc   string   `json:"doc"`   // how a client holds the lock
 	Cells []string `json:"cells"` // in the order of Faults
 }
 
-// diagnosisLegend explains the cells.
+// diagnosisLegend explains the cells of the table of designs.
 const diagnosisLegend = "Cells are seconds in which two clients held the lock, each for certain. ∞: neither was told. lost: verify refused the holder " +
 	"though its connection was open. stuck: never free again. 0: not seen, which is no proof. The page is adapters/amqp/cluster/README.md; " +
 	"your own lock: lockproof cluster prove --exec COMMAND."
 
-// diagnosisAdvice is advice that holds for every result.
+// diagnosisAdvice is advice that is printed with every diagnosis.
 const diagnosisAdvice = "No lock of queues is safe by itself while nodes are separated: have each effect carry a number that grows with each grant (a fencing token), " +
 	"verify before each effect, and take basic.cancel and closed connections for a loss."
 
@@ -72,7 +72,7 @@ func WriteDiagnosis(w io.Writer, d *Diagnosis, s style.Style) error {
 // WriteDiagnosisJSON writes a diagnosis as JSON.
 func WriteDiagnosisJSON(w io.Writer, d *Diagnosis) error { return writePretty(w, d) }
 
-// table has a line for each design.
+// table is the table of designs, with a row for each and a column for each fault.
 func (d *Diagnosis) table() []style.Line {
 	table := style.Table{}
 	head := []style.Span{style.Dim.Of("design")}

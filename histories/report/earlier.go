@@ -6,15 +6,15 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Earlier has the results of replaying the counterexamples of earlier runs, which a run does first. Files are named
-// with their current paths.
+// Earlier has the results of replaying the counterexamples of earlier runs. A run does this first. Files are given by
+// their present paths.
 type Earlier struct {
-	Again  []string // still violate their property
-	Passed []string // pass now, but did not the last time
-	Held   int      // number of those that passed the last time and still do
+	Again  []string // files of those that violate their property again
+	Passed []string // files of those that pass now, but did not the last time
+	Held   int      // number of those that passed the last time and still pass
 }
 
-// Lines describe the results.
+// Lines describes the results in words, one line for each file that is named.
 func (e *Earlier) Lines() (lines []string) {
 	for _, file := range e.Again {
 		lines = append(lines, fmt.Sprintf("violated again, of an earlier run: %s", file))
@@ -28,7 +28,7 @@ func (e *Earlier) Lines() (lines []string) {
 	return lines
 }
 
-// card describes the results on the card, with one line for each as far as there is room.
+// card describes the results for the card, wrapped to its width.
 func (e *Earlier) card(s style.Style) (out []style.Line) {
 	for _, line := range e.Lines() {
 		for _, text := range style.Wrap(style.Printable(line), s.Columns()-2) {

@@ -10,25 +10,26 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Explorer is the interactive explorer of a page. The reader can step through executions, and choose others of the
-// same clients.
+// Explorer is the interactive explorer of a page. In it the reader steps through executions, and chooses other actions
+// of the same clients.
 type Explorer struct {
-	Wasm    []byte // the program, gzipped
-	Runtime []byte // the script that runs it
-	Served  bool   // the page asks the program that serves it, instead of including its own
-	// Start is a counterexample to begin with, besides the page's executions; see [Execution.File]. "" is none.
+	Wasm    []byte // WebAssembly program, gzipped
+	Runtime []byte // JavaScript that runs the program
+	Served  bool   // the page asks the program that serves it, instead of running Wasm
+	// Start is a counterexample with which the explorer can begin besides the page's executions; see [Execution.File].
+	// "" means none.
 	Start string
-	// Graph is the state space from the beginning of Start; nil for none.
+	// Graph is the state space from the beginning of Start; nil if it is not shown.
 	Graph *StateGraph
 }
 
-// explorerStart is a counterexample that can be explored.
+// explorerStart is a counterexample with which the explorer can begin.
 type explorerStart struct {
 	Name string `json:"name"`
 	File string `json:"file"`
 }
 
-// html is the explorer as part of a page. Its texts are in scripts, and escaped so that none can end its script.
+// html is the explorer's part of the page. Its texts are in scripts, escaped so that they cannot end the script.
 func (e *Explorer) html(starts []explorerStart) (template.HTML, error) {
 	if e.Start != "" {
 		starts = append(starts, explorerStart{"a new execution", e.Start})

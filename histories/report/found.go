@@ -9,47 +9,47 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Found is a violation as reported.
+// Found is a violation as a report shows it.
 type Found struct {
 	Detail   string   // what happened, in one line
-	Cause    string   // how it came about, by the steps of the execution; "" if Detail says it
-	Expected string   // what a correct lock does instead; "" is unknown
+	Cause    string   // cause in the steps of the execution; "" if Detail says it
+	Expected string   // what a correct lock does instead; "" if unknown
 	Steps    int      // number of steps of the counterexample, or of the recording
 	Least    bool     // no execution within the visited bounds violates the property in fewer steps
-	Scenario int      // the first execution that showed it, counted from 1; 0 is unknown
-	Seed     uint64   // of that execution, if it differs from the run's; else 0
+	Scenario int      // number of the first execution that showed it, from 1; 0 if unknown
+	Seed     uint64   // seed of that execution, if it differs from the run's; else 0
 	File     string   // path of the counterexample; "" if it was not written
-	Command  string   // the command that repeats it
+	Command  string   // command that repeats it
 	Errors   []string // the clients' messages for failed calls, as in the diagram
-	Diagram  string   // the execution, drawn in plain text; for JUnit
-	// Earlier says that the execution is a replayed counterexample of an earlier run.
+	Diagram  string   // the execution as plain text, for JUnit
+	// Earlier says that the execution is the replay of a counterexample from an earlier run.
 	Earlier bool
-	// Suspected says that fresh clients did not reproduce it, or were not asked to: the execution is the one recorded
-	// when it was seen.
+	// Suspected says that the violation was not reproduced with fresh clients, or that this was not tried. The
+	// execution is then the one recorded when the violation was seen.
 	Suspected bool
-	// Tries counts the attempts to reproduce it with fresh clients; zero if there were none, as for deterministic
-	// targets.
+	// Tries counts the attempts to reproduce the violation with fresh clients. It is zero if there were none, as for
+	// deterministic targets.
 	Tries histories.Tries
-	// Fingerprint is the fingerprint of the counterexample; "" if there is none.
+	// Fingerprint identifies the counterexample; "" if there is none.
 	Fingerprint string
-	// Compared is the number of executions with this violation that were compared with the known findings; 0 means
-	// only this one.
+	// Compared is the number of executions with this violation that were compared with the known findings. 0 means that
+	// only this one was.
 	Compared int
-	// Known is the matching finding in the project's file; nil if the violation is new.
+	// Known is the finding in the project's file that matches the violation; nil if the violation is new.
 	Known *Known
 }
 
-// Known is a known violation of a project.
+// Known is a violation that a project's file lists as known.
 type Known struct {
 	known.Finding
-	// Expired says that the violation counts as a failure again.
+	// Expired says that the last day is over, so that the violation counts as a failure again.
 	Expired bool
 }
 
-// Accepted reports whether the violation is known and has not expired, so that it is no failure.
+// Accepted reports whether the violation is known and has not expired. It is then no failure.
 func (f *Found) Accepted() bool { return f.Known != nil && !f.Known.Expired }
 
-// Words say that the violation is known, and whether it has expired.
+// Words says that the violation is known, why it is accepted, and whether it has expired.
 func (k *Known) Words() string {
 	words := "known, and no failure"
 	switch {
@@ -72,7 +72,7 @@ func (f *Found) verdict() Verdict {
 	return Violated
 }
 
-// Reproduced says how often the violation was reproduced; "" if every try showed it.
+// Reproduced says how often the violation was reproduced; "" if every attempt reproduced it.
 func (f *Found) Reproduced() string {
 	switch {
 	case f.Suspected && f.Tries.Of == 0:
@@ -83,7 +83,7 @@ func (f *Found) Reproduced() string {
 	return fmt.Sprintf("reproduced in %d of %s on fresh clients", f.Tries.Shown, style.Plural(f.Tries.Of, "try"))
 }
 
-// Why explains how the violation came about and what a correct lock does, in lines.
+// Why explains, in lines, how the violation came about and what a correct lock would have done.
 func (f *Found) Why() (lines []string) {
 	if f.Cause != "" {
 		lines = append(lines, "why: "+f.Cause)
@@ -94,7 +94,7 @@ func (f *Found) Why() (lines []string) {
 	return lines
 }
 
-// DrawnAt names an earlier property under which the same execution is drawn; "" if there is none.
+// DrawnAt names an earlier property in the report with the same drawn execution; "" if there is none.
 func (r *Report) DrawnAt(p *PropertyResult) string {
 	for i := range r.Properties {
 		before := &r.Properties[i]
@@ -108,7 +108,8 @@ func (r *Report) DrawnAt(p *PropertyResult) string {
 	return ""
 }
 
-// told describes the event, the number of executions with it, and how often it was reproduced.
+// told describes the violation: the event, the number of executions with it, how often it was reproduced, and whether
+// it is known.
 func (r *Report) told(p *PropertyResult) string {
 	f := p.Violation
 	told := f.Detail
@@ -121,7 +122,8 @@ func (r *Report) told(p *PropertyResult) string {
 	return told
 }
 
-// known says that a violation is known. Other executions may violate the property in another way.
+// known says that the violation is known. If other executions violate the property too, it says so, since they may do
+// it in another way.
 func (r *Report) known(p *PropertyResult) string {
 	words := p.Violation.Known.Words()
 	if others := p.Violating - 1; others > 0 && p.Violation.Accepted() {
@@ -130,7 +132,7 @@ func (r *Report) known(p *PropertyResult) string {
 	return words
 }
 
-// howMany is a number of executions, in words.
+// howMany writes a number of executions with its verb: "one was", "3 were".
 func howMany(n int) string {
 	if n == 1 {
 		return "one was"
@@ -138,7 +140,7 @@ func howMany(n int) string {
 	return fmt.Sprintf("%d were", n)
 }
 
-// often says in how many executions a property was seen violated; "" if they were not counted.
+// often says in how many executions the property was violated; "" if they were not counted.
 func (r *Report) often(p *PropertyResult) string {
 	if p.Violating == 0 {
 		return ""
@@ -150,7 +152,7 @@ func (r *Report) often(p *PropertyResult) string {
 	return fmt.Sprintf("%s in %s of %s", seen, style.Grouped(p.Violating), style.Plural(r.Scenarios, "execution"))
 }
 
-// where identifies the execution, and says how it was found; "" if there is none.
+// where says which execution shows the violation and how it was found.
 func (r *Report) where(p *PropertyResult) string {
 	f := p.Violation
 	if f.Steps == 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// suspectedReport has a violation that fresh clients never showed, one that they showed now and then, and one
-// that they were not asked for.
+// suspectedReport has three violations: one that fresh clients never reproduced, one that they reproduced now and then,
+// and one that was not tried again.
 func suspectedReport() *Report {
 	return &Report{
 		Tool: "0.1.0", Target: "semaphore", Mode: Sampled, Broker: "the simulated broker", Seed: 1, Scenarios: 100,
@@ -31,8 +31,8 @@ func suspectedReport() *Report {
 	}
 }
 
-// TestSuspected: what was seen and not reproduced is no verdict that a replay would deny, and holds no better
-// than a violation.
+// TestSuspected: a violation that was not reproduced has the verdict suspected. It still makes the run fail, like a
+// violation.
 func TestSuspected(t *testing.T) {
 	r := suspectedReport()
 	if r.Outcome() != OutcomeViolated {
@@ -58,8 +58,8 @@ func TestSuspected(t *testing.T) {
 	historiestest.Golden(t, "suspected.xml", junit.String())
 }
 
-// TestCardHasNothingToSayOfNoExecution: under a violation of a history that was handed in stand its detail alone, and no
-// empty line.
+// TestCardHasNothingToSayOfNoExecution: a violation in a history from a file has no execution. The card then shows only
+// its detail, without an empty line.
 func TestCardHasNothingToSayOfNoExecution(t *testing.T) {
 	r := &Report{Mode: Recorded, Properties: []PropertyResult{{Checked: 1, Violation: &Found{Detail: "c1 and c2 hold it"}}}}
 	var b strings.Builder
@@ -71,8 +71,8 @@ func TestCardHasNothingToSayOfNoExecution(t *testing.T) {
 	}
 }
 
-// TestWhy: the cause and what was expected are said wherever a violation is, and an execution that violates two properties is
-// drawn once.
+// TestWhy: every form of the report says the cause of a violation and what was expected. An execution that violates two
+// properties is drawn only once.
 func TestWhy(t *testing.T) {
 	found := func(cause string) *Found {
 		return &Found{Detail: "both hold it", Cause: cause, Expected: "one of them waits.", Diagram: "the steps\n", Steps: 3}
@@ -103,7 +103,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestKnownAmongOthers: a known violation of a property does not hide that other executions violate it as well.
+// TestKnownAmongOthers: if a violation is known but other executions violate the property too, the card says so.
 func TestKnownAmongOthers(t *testing.T) {
 	for violating, want := range map[int]bool{1: false, 3: true} {
 		p := PropertyResult{Property: property.Progress, Checked: 9, Violating: violating, Violation: &Found{Detail: "stuck", Known: new(Known)}}

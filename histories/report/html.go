@@ -25,43 +25,43 @@ var pageFiles embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(pageFiles, "page/page.html", "page/card.html", "page/execution.html", "page/made.html"))
 
-// Page is the content of a page, which is one self-contained file.
+// Page is the content of an HTML page. The page is a single file with all its styles and scripts.
 type Page struct {
-	Report     *Report // the report of the run; nil for none
+	Report     *Report // report of the run; nil if the page has none
 	Executions []Execution
-	// Recorded are counterexamples that were not carried out again; they are shown as recorded.
+	// Recorded are counterexamples that were not replayed. The page shows them as they were recorded.
 	Recorded []*histories.Counterexample
-	// Histories are pictures of recorded histories, without an execution.
+	// Histories are pictures of recorded histories, of which no execution is known.
 	Histories []History
-	// Title and Text are the page's title, and its text if there is no Report. The defaults are the first execution's
-	// target, and no text.
+	// Title is the page's title; "" means the target of the first execution. Text is the page's text if there is no
+	// Report.
 	Title, Text string
-	// Status is the progress of a run that is not over: the browser reloads the page until another replaces it. ""
-	// means that the run is over.
+	// Status describes the progress of a run that goes on. The browser then reloads the page regularly. "" means that
+	// the run is over.
 	Status string
-	// Explorer is the explorer in the page; nil for none.
+	// Explorer is the interactive explorer in the page; nil if the page has none.
 	Explorer *Explorer
-	// Made is the footer of the page, as far as the Report does not have the data.
+	// Made has data for the page's footer, for a page without a Report.
 	Made Made
 }
 
-// Made says what made a page.
+// Made says which program and command made a page.
 type Made struct {
 	Tool    string    // lockproof's version
 	At      time.Time // zero if the output must be reproducible
 	Command string    // the command as typed
 	Options []string  // as name=value
-	Server  string    // on which the target ran
+	Server  string    // server on which the target ran
 }
 
-// History is a picture of the history of one lock, with an explanation of its longest linearizable prefix.
+// History is a picture of one lock's history, with a linearization of its longest linearizable prefix.
 type History struct {
 	History *history.History
 	Lock    int
 	Prefix  *linear.Prefix
 }
 
-// pageData is the data of the template.
+// pageData is the data for the page's HTML template.
 type pageData struct {
 	Title, Status string
 	Style         template.CSS
@@ -69,7 +69,7 @@ type pageData struct {
 	Text          template.HTML
 	Executions    []executionData
 	Histories     []historyData
-	Words         []draw.Term // explanations of the words used in steps
+	Words         []draw.Term // explanations of words that occur in steps
 	Explorer      template.HTML
 	Made          madeData
 }
@@ -119,7 +119,7 @@ func WritePage(w io.Writer, p *Page) error {
 	return pageTemplate.ExecuteTemplate(safetext.NewWriter(w), "page.html", data)
 }
 
-// kind is the type of the page's locks: that of the first execution.
+// kind is the type of the page's locks, taken from the first execution.
 func (p *Page) kind() lock.Kind {
 	switch {
 	case len(p.Executions) == 0 && len(p.Recorded) > 0:
@@ -130,7 +130,7 @@ func (p *Page) kind() lock.Kind {
 	return p.Executions[0].Trace.History.Kind
 }
 
-// explorer is the page's explorer, with the executions that it can explore.
+// explorer is the HTML of the page's explorer. It sets a link for each execution that can be explored.
 func (p *Page) explorer(executions []executionData) (template.HTML, error) {
 	if p.Explorer == nil {
 		return "", nil
@@ -145,7 +145,7 @@ func (p *Page) explorer(executions []executionData) (template.HTML, error) {
 	return p.Explorer.html(starts)
 }
 
-// words are the texts of all steps of some executions.
+// words joins the texts of all steps, to find the words to explain.
 func words(executions []executionData) string {
 	var b strings.Builder
 	for i := range executions {
@@ -175,8 +175,8 @@ func (m *Made) data() madeData {
 	return d
 }
 
-// add adds an execution. One that is already shown, since it violates several properties, only gets another command
-// to repeat it.
+// add adds an execution to the page. If the page already shows it, because it violates several properties, only the
+// command to repeat it is added.
 func (d *pageData) add(x *Execution) {
 	plain := draw.SVG(x.Trace, "")
 	i := slices.IndexFunc(d.Executions, func(e executionData) bool { return e.plain == plain })
@@ -191,7 +191,7 @@ func (d *pageData) add(x *Execution) {
 
 var colourClasses = map[style.Colour]string{style.Bold: "b", style.Dim: "d", style.Red: "r", style.Green: "g", style.Yellow: "y"}
 
-// coloured converts lines for a terminal to HTML.
+// coloured converts lines with a terminal's colours to HTML.
 func coloured(lines []style.Line) string {
 	var b strings.Builder
 	for _, l := range lines {

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// samplePage has hostile names.
+// samplePage is a page whose names contain HTML, to test that it is escaped.
 func samplePage() *Page {
 	trace := historiestest.LockedTaken()
 	trace.Scenario.Locks[0].Name = `<script>alert("jobs")</script>`
@@ -39,8 +39,8 @@ func TestWritePage(t *testing.T) {
 	}
 }
 
-// TestMarks: on a page, the steps at which violations show are marked, and those at which they were decided, unless another
-// shows there; and no other.
+// TestMarks: on a page, a step is marked if a violation shows there, or if it made a violation unavoidable. If both is
+// the case, it has the mark of the first. Other steps have no mark.
 func TestMarks(t *testing.T) {
 	decided, both := 0, 0
 	for p := range property.Count {
@@ -55,7 +55,7 @@ func TestMarks(t *testing.T) {
 				for _, v := range trace.Violations {
 					want[draw.Decision(&trace, v)] = "▶"
 				}
-				delete(want, 0) // not known
+				delete(want, 0) // step 0 means that the deciding step is not known
 				decided += len(want)
 				for _, v := range trace.Violations {
 					if want[v.Step+1] == "▶" {
@@ -76,7 +76,7 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestRecordedPage: a counterexample that was not carried out again is shown as it was recorded.
+// TestRecordedPage: if a counterexample was not replayed, the page shows it as it was recorded.
 func TestRecordedPage(t *testing.T) {
 	c, err := histories.LoadCounterexample("../../testdata/counterexamples/locked-is-success.mutual-exclusion.json")
 	if err != nil {

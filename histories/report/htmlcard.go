@@ -9,7 +9,8 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// cardData is the card on a page: like the terminal's, with links from properties to executions.
+// cardData is the card (the table of verdicts) on an HTML page. It is like the terminal's, but properties link to
+// executions.
 type cardData struct {
 	Doc, Ran, With string
 	Interrupted    bool
@@ -19,8 +20,8 @@ type cardData struct {
 }
 
 type cardRow struct {
-	Asked, Answer   string // of the part that begins with this row
-	Class, Verdict  string // the class gives its colour
+	Asked, Answer   string // question of the part that begins here, and its answer
+	Class, Verdict  string // CSS class and text of the verdict
 	Property, Link  string
 	Checked, Remark string
 	Detail, Where   string
@@ -28,15 +29,16 @@ type cardRow struct {
 	Command         string
 }
 
-// cardSkipped are properties that were skipped for the same reason.
+// cardSkipped is a group of properties that were skipped for the same reason.
 type cardSkipped struct {
 	Properties, Reason string
 }
 
-// pageCard is the width of the card's tables on a page.
+// pageCard is the width of the card's tables on a page, in characters.
 const pageCard = 100
 
-// newCardData is the card for a report, next to some executions, or to a recorded history.
+// newCardData makes the card for a report. Properties link to the given executions. recorded says that the page shows a
+// recorded history.
 func newCardData(r *Report, executions []executionData, recorded bool) *cardData {
 	s := style.Style{Width: pageCard}
 	d := &cardData{Doc: r.Doc, Ran: strings.Join(howMuch(r), " · "), With: strings.Join(r.Fixed, ", "), Interrupted: r.Interrupted}
@@ -88,7 +90,7 @@ func newCardRow(r *Report, p *PropertyResult, executions []executionData, record
 	return row
 }
 
-// linkTo is the link to the first execution that violates a property; "" if there is none.
+// linkTo is the link to the first execution on the page that violates a property; "" if there is none.
 func linkTo(executions []executionData, property string) string {
 	for i := range executions {
 		for _, b := range executions[i].Broken {

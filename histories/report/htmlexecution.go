@@ -20,52 +20,54 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Execution is one execution of a page.
+// Execution is an execution that a page shows.
 type Execution struct {
 	Trace *scenario.Trace
-	// Command repeats the execution; may be empty.
+	// Command is the command that repeats the execution; may be empty.
 	Command string
-	// Again says how often it was reproduced, if that is of interest; see [Found.Reproduced].
+	// Again says how often the execution was reproduced; see [Found.Reproduced]. It may be empty.
 	Again string
-	// Prefix explains as much of its history as can be explained, if the history is the evidence; may be nil.
+	// Prefix explains the longest linearizable prefix of the execution's history; nil if the history is not the
+	// evidence.
 	Prefix *linear.Prefix
-	// File is the execution as a counterexample file, if the explorer can carry it out; may be empty.
+	// File is the execution as a counterexample's file, for the explorer. It is empty if the explorer cannot carry it
+	// out.
 	File string
-	// Well is the nearest execution without a violation, and Parts the index of the first step that differs there;
-	// nil if there is none. Sought says that one was searched for.
+	// Well is the most similar execution without a violation; nil if there is none. Parts is the index of the first
+	// step in which it differs. Sought says that such an execution was searched for.
 	Well   *scenario.Trace
 	Parts  int
 	Sought bool
 }
 
 type executionData struct {
-	plain                    string // the diagram without names
-	file, Explore            string // what the explorer carries out, and the link to it
-	Name                     string // of the section, as the target of links
+	plain                    string // the diagram without link targets, to recognize equal executions
+	file, Explore            string // the counterexample for the explorer, and the link to it there
+	Name                     string // name of the section, for links
 	Target, Settings         string
-	Only                     bool   // the page's title already names the target
-	Recorded                 bool   // there is no picture: only its steps in words are known
-	Drawn                    string // the diagram in plain text; may be empty
+	Only                     bool   // the page's title already has the target's name
+	Recorded                 bool   // the steps are known only in words, so there is no picture
+	Drawn                    string // diagram in plain text; may be empty
 	Again                    string
 	Commands                 []string
 	Broken                   []brokenData
 	Diagram, Strips, History template.HTML
-	What                     string // subject of the strips: a slot, or the lock
+	What                     string // what a strip is about: a slot, or the lock
 	Ends                     string // why the explained prefix of the history ends
 	Steps                    []stepData
 	Well                     *wellData
-	Alone                    bool // an execution without a violation was searched for, and there is none
+	Alone                    bool // a search found no execution without a violation
 }
 
 type brokenData struct {
 	Property, Sentence, Explanation string
-	Expected                        string // what a correct lock does instead; "" is unknown
+	Expected                        string // what a correct lock does instead; "" if unknown
 	Cause                           template.HTML
-	Decided, Shows                  int // steps; Decided is 0 if it equals Shows, or is unknown
+	Decided, Shows                  int // step numbers; Decided is 0 if it equals Shows or is unknown
 	Over                            bool
 }
 
-// title is the name of an execution in the explorer.
+// title is the name of the execution in the explorer's list.
 func (d *executionData) title() string {
 	for _, b := range d.Broken {
 		return b.Property
@@ -73,21 +75,22 @@ func (d *executionData) title() string {
 	return d.Target
 }
 
-// stepData is a step in words. Mark marks a step that decides, or shows, a violation.
+// stepData is a step in words. Mark is the mark of a step that shows a violation, or that made one unavoidable; else
+// "".
 type stepData struct {
 	Number     int
 	Text, Mark string
 }
 
-// wellData compares an execution with the nearest one without a violation.
+// wellData compares an execution with the most similar one that has no violation.
 type wellData struct {
-	Same         int // number of common steps at the beginning
+	Same         int // number of steps at the beginning that both share
 	Violated, Ok []stepData
-	More         bool // the execution without a violation is longer than shown
-	Faultless    bool // it leaves out faults of the execution with the violation
+	More         bool // the execution without a violation has more steps than shown
+	Faultless    bool // the execution without a violation leaves out faults of the other
 }
 
-// data is the template's data for the n-th execution of a page.
+// data is the template's data for the n-th execution on the page.
 func (x *Execution) data(n int, plain string) executionData {
 	s := &x.Trace.Scenario
 	name := fmt.Sprintf("x%d", n)
@@ -113,7 +116,8 @@ func (x *Execution) data(n int, plain string) executionData {
 	return d
 }
 
-// recordedData is the data for a recorded counterexample, the n-th execution of a page: its steps in words.
+// recordedData is the template's data for the n-th execution on the page, a counterexample that was recorded and not
+// replayed.
 func recordedData(n int, c *histories.Counterexample) executionData {
 	name, s := fmt.Sprintf("x%d", n), &c.Scenario
 	trace := &scenario.Trace{Scenario: *s, History: history.History{Kind: c.Violation.Kind}}
@@ -134,7 +138,7 @@ func recordedData(n int, c *histories.Counterexample) executionData {
 	return d
 }
 
-// steps are an execution's steps in words.
+// steps are an execution's steps in words, with their marks.
 func steps(t *scenario.Trace) []stepData {
 	marks := make(map[int]string)
 	for _, v := range t.Violations {
@@ -152,11 +156,11 @@ func steps(t *scenario.Trace) []stepData {
 	return all
 }
 
-// alongside is the number of steps shown of both executions from their first difference; common is the number before
-// it.
+// alongside is the number of steps that are shown of both executions from the first difference on. common is the number
+// of steps shown before that.
 const alongside, common = 12, 2
 
-// well shows both executions from their first difference.
+// well compares both executions from shortly before the step in which they first differ.
 func (x *Execution) well() *wellData {
 	from := max(0, x.Parts-common)
 	part := func(all []stepData) []stepData { return all[min(from, len(all)):min(x.Parts+alongside, len(all))] }
@@ -167,7 +171,8 @@ func (x *Execution) well() *wellData {
 
 var stepWord = regexp.MustCompile(`\bstep (\d+)\b`)
 
-// linked is a text in which numbers of steps, up to most, link to the diagram with that name.
+// linked converts a text to HTML. Each "step 3" in it becomes a link to that step of the named diagram, for steps from
+// 1 to most.
 func linked(text, name string, most int) template.HTML {
 	return template.HTML(stepWord.ReplaceAllStringFunc(html.EscapeString(style.Printable(text)), func(word string) string {
 		number := strings.TrimPrefix(word, "step ")
@@ -194,7 +199,7 @@ func (h *History) data() historyData {
 	return d
 }
 
-// drawnHistory is a picture of a history, and the reason why the explained prefix ends.
+// drawnHistory draws a history, and says why the explained prefix ends.
 func drawnHistory(h *history.History, lock int, p *linear.Prefix) (picture template.HTML, ends string) {
 	picture = template.HTML(draw.History(h, lock, p))
 	explained := "Each dot is a moment at which a call had its effect: together they explain every answer"

@@ -10,11 +10,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// injected is text that ends an attribute, an element, a comment, a script, a CDATA section and a cell, and begins what a page would load
-// or run.
+// injected is text that would end an HTML attribute, an element, a comment, a script, a CDATA section or a table's
+// cell, and then begin a script.
 const injected = "evil\" onx=\"y' onx='y--></text></script>]]><img src=x onerror=z><script>z</script>|[a](javascript:z)\n# All passed\n```\n~~~\n# Out\n"
 
-// TestNothingIsInjected: whatever stands in names, options, messages and a broker's words, no document takes it for a part of itself.
+// TestNothingIsInjected: text from outside, in names, options, messages and a broker's replies, never becomes markup or
+// a script in a document.
 func TestNothingIsInjected(t *testing.T) {
 	r := sampleReport()
 	r.Source, r.Bounds = injected, injected
@@ -39,7 +40,7 @@ func TestNothingIsInjected(t *testing.T) {
 	}
 	infestWith(injected, reflect.ValueOf(atlas), 9)
 	atlas.Questions[0].Rows[0].Verdicts[0].Trace = trace
-	atlas.Tool, atlas.Title, atlas.Missing = "0.1", "ours", "" // words of ours
+	atlas.Tool, atlas.Title, atlas.Missing = "0.1", "ours", "" // these texts are lockproof's own
 	sweep, compared := sampleSweep(), sampleComparison()
 	infestWith(injected, reflect.ValueOf(sweep), 9)
 	infestWith(injected, reflect.ValueOf(compared), 9)

@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// junitSuites is the XML that continuous integration reads: a suite for each target, a case for each property.
+// junitSuites is a JUnit file: a suite for the target, and a case for each property.
 type junitSuites struct {
 	XMLName xml.Name   `xml:"testsuites"`
 	Suite   junitSuite `xml:"testsuite"`
@@ -49,7 +49,7 @@ type junitFailure struct {
 	Text    string `xml:",cdata"`
 }
 
-// junitError reports a missing answer: neither a failure nor a success.
+// junitError says that a property has no answer. JUnit counts this neither as a failure nor as a success.
 type junitError struct {
 	Type    string `xml:"type,attr"`
 	Message string `xml:"message,attr"`
@@ -96,7 +96,7 @@ func WriteJUnit(w io.Writer, r *Report) error {
 	return err
 }
 
-// add adds a case.
+// add adds a case to the suite and counts its result.
 func (s *junitSuite) add(c junitCase) {
 	switch {
 	case c.Failure != nil:
@@ -110,7 +110,8 @@ func (s *junitSuite) add(c junitCase) {
 	s.Cases = append(s.Cases, c)
 }
 
-// runCase is a case for the whole run, if it is no success for a reason that no property's case gives.
+// runCase is an extra case that is an error, for a run that was interrupted or is inconclusive. said is the number of
+// properties' cases that are errors. If there are any, an inconclusive run needs no extra case.
 func (r *Report) runCase(said int) (c junitCase, is bool) {
 	c = junitCase{Class: legal("lockproof." + r.Target), Name: "run"}
 	switch outcome := r.Outcome(); {
@@ -143,7 +144,7 @@ func (r *Report) testCase(p *PropertyResult) junitCase {
 	return c
 }
 
-// inFull describes a violation completely, for readers who see only this text.
+// inFull describes a violation completely. It is for readers who see nothing but this text.
 func (r *Report) inFull(p *PropertyResult) string {
 	v := p.Violation
 	lines := append([]string{p.Name() + ": " + r.sentence(p), r.told(p)}, v.Why()...)
@@ -158,7 +159,7 @@ func (r *Report) inFull(p *PropertyResult) string {
 	return strings.Join(lines, "\n")
 }
 
-// legal removes the characters that XML cannot have.
+// legal removes the characters that XML does not allow.
 func legal(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -17,7 +17,7 @@ func write(w io.Writer, lines []style.Line, s style.Style) error {
 	return err
 }
 
-// repeating says which command repeats a run, if known.
+// repeating is a line with the command that repeats a run; no line if the command is "".
 func repeating(command string) []style.Line {
 	if command == "" {
 		return nil
@@ -25,7 +25,7 @@ func repeating(command string) []style.Line {
 	return []style.Line{{style.Dim.Of("repeat it: "), style.Plain.Of(style.Printable(command))}}
 }
 
-// warnings are important lines, each with a mark; empty ones are omitted.
+// warnings are highlighted lines, one or more for each warning. Empty warnings are left out.
 func warnings(said []string, s style.Style) (out []style.Line) {
 	for _, warning := range nonempty(said) {
 		for _, text := range style.Wrap(style.Printable(warning), s.Columns()) {

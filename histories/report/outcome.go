@@ -9,10 +9,10 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Outcome is the result of a whole run.
+// Outcome is the overall result of a run.
 type Outcome string
 
-// The outcomes.
+// The outcomes of a run.
 const (
 	OutcomeHolds        Outcome = "holds"        // the judged properties hold, and all required ones were judged
 	OutcomeViolated     Outcome = "violated"     // a property is violated, or suspected to be
@@ -21,8 +21,8 @@ const (
 	OutcomeInconclusive Outcome = "inconclusive" // nothing was judged, or an answer is missing: see [Report.Missing]
 )
 
-// Outcome is the result of the run. An unknown violation takes precedence over an interruption, and that over missing
-// answers.
+// Outcome is the overall result of the run. A violation that is not accepted decides first, then an interruption, then
+// missing answers.
 func (r *Report) Outcome() Outcome {
 	accepted := false
 	for i := range r.Properties {
@@ -51,14 +51,14 @@ func (r *Report) Judged() bool {
 	})
 }
 
-// Owes reports whether a property lacks an answer: it is undecided, or required but skipped.
+// Owes reports whether the report lacks an answer on a property: it is undecided, or it is required and was skipped.
 func (r *Report) Owes(p *PropertyResult) bool {
 	verdict, _ := r.Verdict(p)
 	return verdict == Undecided || verdict == Skipped && r.Required.Has(p.Property)
 }
 
-// Missing are the missing answers of a run without violations, one in each line: nothing was judged, fewer executions
-// were run than required, or a property is undecided, or required but not judged.
+// Missing lists the missing answers of a run, one in each line. Examples are that nothing was judged, that too few
+// executions were run, and that a required property was skipped.
 func (r *Report) Missing() (lines []string) {
 	if !r.Judged() {
 		lines = append(lines, r.nothing())
@@ -82,7 +82,7 @@ func (r *Report) Missing() (lines []string) {
 	return lines
 }
 
-// nothing says that nothing was judged, and the reason if known.
+// nothing says that nothing was judged, and why.
 func (r *Report) nothing() string {
 	if r.Mode == Recorded && r.Operations == 0 {
 		return "nothing was judged: the history has no operations"
@@ -90,7 +90,7 @@ func (r *Report) nothing() string {
 	return "nothing was judged: every property was skipped"
 }
 
-// missing describes a missing answer.
+// missing says that a property has no answer, and why.
 func (r *Report) missing(p *PropertyResult) string {
 	verdict, reason := r.Verdict(p)
 	if verdict == Undecided {
@@ -99,8 +99,8 @@ func (r *Report) missing(p *PropertyResult) string {
 	return fmt.Sprintf("%s is required and was skipped: %s", p.Name(), reason)
 }
 
-// cardMissing is the end of the card for an inconclusive run, for a run whose violations are all known, and for known
-// findings that were not seen.
+// cardMissing is the end of the card. It says what is missing if the run is inconclusive, that all violations are
+// known, and which known findings were not seen.
 func cardMissing(r *Report, s style.Style) []style.Line {
 	said := r.unseen()
 	switch r.Outcome() {
@@ -124,7 +124,7 @@ func (r *Report) Held(name string) bool {
 	})
 }
 
-// unseen lists known findings that were not seen, one in each line.
+// unseen lists the known findings that this run did not see, one in each line.
 func (r *Report) unseen() (lines []string) {
 	for _, f := range r.Unseen {
 		until := "stays accepted"

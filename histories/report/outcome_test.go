@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestOutcome: one order of verdicts, and a run that answers less than it was asked is no success, on the card, in
-// JSON, and in JUnit.
+// TestOutcome: a violation takes precedence over an interruption, and that over missing answers. A run with missing
+// answers is not a success, on the card, in JSON and in JUnit.
 func TestOutcome(t *testing.T) {
 	passed := PropertyResult{Property: property.MutualExclusion, Checked: 9}
 	skipped := PropertyResult{Property: property.NoLeak, Skip: "not offered"}
@@ -24,7 +24,7 @@ func TestOutcome(t *testing.T) {
 	for _, c := range []struct {
 		report Report
 		want   Outcome
-		says   string // of what is missing
+		says   string // the card's text on missing answers; "" for none
 	}{
 		{Report{Properties: []PropertyResult{passed, skipped}}, OutcomeHolds, ""},
 		{Report{Properties: []PropertyResult{passed, skipped}, Required: noLeak}, OutcomeInconclusive, "no-leak is required and was skipped: not offered"},
@@ -71,7 +71,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// junit is a report as continuous integration reads it.
+// junit writes a report as JUnit and reads it back.
 func junit(t *testing.T, r *Report) junitSuite {
 	t.Helper()
 	var b strings.Builder
@@ -85,7 +85,8 @@ func junit(t *testing.T, r *Report) junitSuite {
 	return suites.Suite
 }
 
-// TestOnlyCrashes: where clients end by themselves and nothing else is wrong, nobody was promised what another has.
+// TestOnlyCrashes: if only no-crash is violated, the answer on safety says that nobody was promised what another client
+// holds.
 func TestOnlyCrashes(t *testing.T) {
 	crash := PropertyResult{Property: property.NoCrash, Checked: 9, Violation: &Found{Detail: "it ended"}}
 	twice := PropertyResult{Property: property.MutualExclusion, Checked: 9, Violation: &Found{Detail: "both"}}

@@ -10,7 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// part is one of the questions that the report on an external lock answers.
+// part is one of the questions that a report on an external lock answers: is it safe, does it recover, what does it
+// promise, and the user's own properties.
 type part int
 
 const (
@@ -41,7 +42,7 @@ func (p part) question() string {
 	return [...]string{safety: "Is it safe?", recovery: "Does it recover?", promise: "What does it promise?", yours: "Your own properties"}[p]
 }
 
-// part names a property's part in reports on an external lock; "" in other reports.
+// part names the part of a report to which a property belongs. It is "" unless the report is on an external lock.
 func (r *Report) part(p *PropertyResult) string {
 	if r.Contract == nil {
 		return ""
@@ -49,7 +50,8 @@ func (r *Report) part(p *PropertyResult) string {
 	return partOf(p).String()
 }
 
-// ordered are the properties in the order in which they are shown: for an external lock, part by part.
+// ordered are the properties in the order in which they are shown. In the report on an external lock they are sorted by
+// part.
 func (r *Report) ordered() []*PropertyResult {
 	all := make([]*PropertyResult, len(r.Properties))
 	for i := range all {
@@ -61,7 +63,7 @@ func (r *Report) ordered() []*PropertyResult {
 	return all
 }
 
-// answer advises a user about a part, in a line.
+// answer answers the question of a part in one line, with advice.
 func (r *Report) answer(which part) string {
 	counts := make(map[Verdict]int)
 	for i := range r.Properties {
@@ -105,14 +107,14 @@ func (r *Report) accepted(which part) bool {
 	})
 }
 
-// onlyCrashes reports whether clients that exit by themselves are the only violations of a lock's safety.
+// onlyCrashes reports whether no safety property is violated other than no-crash: clients ended by themselves.
 func (r *Report) onlyCrashes() bool {
 	return !slices.ContainsFunc(r.Properties, func(p PropertyResult) bool {
 		return p.Violation != nil && p.Property != property.NoCrash && partOf(&p) == safety
 	})
 }
 
-// heading is the line above a part on the card.
+// heading is the question of a part and its answer, for the card.
 func (r *Report) heading(p part, s style.Style) []style.Line {
 	lead := style.Line{{Text: "  "}, style.Bold.Of(p.question())}
 	margin := lead.Width() + 1

@@ -29,9 +29,8 @@ import (
 	_ "github.com/lockproof/lockproof/sim/sql"
 )
 
-// TestPinned compares how reports, pages, sweeps, atlases and comparisons of random contents are written with a file, in
-// every form: how long they are, and some verdicts. Cards, comparisons, atlases and sweeps that say something are in
-// testdata/histories.
+// TestPinned writes reports, pages, sweeps, atlases and comparisons of random content in every form, and compares the
+// result with a file: the lengths, and some verdicts. Meaningful examples are in testdata/histories.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, b := range []struct {
@@ -46,7 +45,7 @@ func TestPinned(t *testing.T) {
 	f.Compare("testdata/pinned.txt")
 }
 
-// put writes something and tells it.
+// put writes a value in a form, and records the output, its length and the error.
 func put[T any](s *pinned.Seen, form string, write func(io.Writer, T) error, v T) {
 	var b bytes.Buffer
 	err := write(&b, v)
@@ -58,7 +57,7 @@ func put[T any](s *pinned.Seen, form string, write func(io.Writer, T) error, v T
 	}
 }
 
-// limited is a file with little room.
+// limited is a writer that fails once its room is used up.
 type limited struct{ room int }
 
 func (l *limited) Write(b []byte) (int, error) {
@@ -210,10 +209,10 @@ var (
 	}
 )
 
-// dice draw contents.
+// dice draws random content for reports.
 type dice struct {
 	*rand.Rand
-	i int // the input's number
+	i int // number of the input
 }
 
 func (d *dice) words() (text string) {
@@ -226,13 +225,13 @@ func (d *dice) words() (text string) {
 func (d *dice) report() *report.Report {
 	r := new(report.Report)
 	d.fill(reflect.ValueOf(r).Elem())
-	for i := range r.Properties { // each only once
+	for i := range r.Properties { // no property may occur twice
 		r.Properties[i].Property = property.Property((int(r.Properties[0].Property) + i) % int(property.NoCrash+1))
 	}
 	return r
 }
 
-// traces are executions of some targets of each backend.
+// traces are random executions of some targets of each backend.
 var traces = sync.OnceValue(func() (all []*scenario.Trace) {
 	backends := lock.Backends()
 	for i := range 60 {
@@ -245,7 +244,7 @@ var traces = sync.OnceValue(func() (all []*scenario.Trace) {
 	return all
 })
 
-// prefix is about one history.
+// prefix invents an explained prefix of a history.
 func (d *dice) prefix(h *history.History) *linear.Prefix {
 	p := &linear.Prefix{Events: d.IntN(len(h.Events) + 1), Why: d.words()}
 	for i := range p.Events {
@@ -258,7 +257,7 @@ func (d *dice) prefix(h *history.History) *linear.Prefix {
 
 func (d *dice) trace() *scenario.Trace { return traces()[d.IntN(len(traces()))] }
 
-// fill fills a value at random: numbers are mostly small and often 0, strings often empty.
+// fill fills a value at random. Numbers are mostly small and often 0, and strings are often empty.
 func (d *dice) fill(v reflect.Value) {
 	switch v.Interface().(type) {
 	case report.Mode:
@@ -318,13 +317,13 @@ func (d *dice) fillKind(v reflect.Value) {
 	case reflect.Uint8, reflect.Uint64:
 		v.SetUint(uint64(d.IntN(5)))
 	case reflect.Float64:
-		v.SetFloat(float64(d.IntN(64)) / 8) // exact everywhere
+		v.SetFloat(float64(d.IntN(64)) / 8) // a multiple of 1/8 is exact on every machine
 	case reflect.Struct:
-		seed := d.Uint64() // a new field changes no other
+		seed := d.Uint64() // with a seed for each field, adding a field changes no other
 		for i := range v.NumField() {
 			if v.Field(i).CanSet() {
 				name := fnv.New64a()
-				_, _ = io.WriteString(name, v.Type().Field(i).Name) // never fails
+				_, _ = io.WriteString(name, v.Type().Field(i).Name) // never fails: it writes to memory
 				(&dice{rand.New(rand.NewPCG(seed, name.Sum64())), d.i}).fill(v.Field(i))
 			}
 		}

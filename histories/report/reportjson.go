@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/histories"
 )
 
-// The format of reports.
+// The format of reports in JSON.
 const (
 	reportFormat  = "report"
 	reportVersion = 1
@@ -29,13 +29,13 @@ type reportFile struct {
 	Source        string         `json:"source,omitempty"`
 	Readings      []string       `json:"readings,omitempty"`
 	Command       string         `json:"command,omitempty"`
-	Options       []string       `json:"options,omitempty"` // fixed by the user, as name=value
+	Options       []string       `json:"options,omitempty"` // options that the user has fixed, as name=value
 	Seed          uint64         `json:"seed,omitzero"`
 	FailedAcquire string         `json:"strength,omitempty"`
 	Bounds        string         `json:"bounds,omitempty"`
 	Holds         bool           `json:"holds"` // whether the outcome is "holds"
 	Outcome       Outcome        `json:"outcome"`
-	Missing       []string       `json:"missing,omitempty"` // the missing answers, if the outcome is inconclusive
+	Missing       []string       `json:"missing,omitempty"` // missing answers, if the outcome is inconclusive
 	Required      []string       `json:"required,omitempty"`
 	Interrupted   bool           `json:"interrupted"`
 	Scenarios     int            `json:"scenarios"`
@@ -45,7 +45,7 @@ type reportFile struct {
 	Commands      int            `json:"commands"`
 	Operations    int            `json:"operations"`
 	Seconds       float64        `json:"seconds,omitzero"`
-	Contract      *[]string      `json:"contract,omitempty"` // the promises that it demands; null for simulated locks
+	Contract      *[]string      `json:"contract,omitempty"` // promises that it demands; null for simulated locks
 	Properties    []propertyFile `json:"properties"`
 	Earlier       *earlierFile   `json:"earlier,omitempty"`
 	Efficiency    []rowFile      `json:"efficiency"`
@@ -106,7 +106,7 @@ type viewsFile struct {
 	Tried    int `json:"cutoffTried"`
 }
 
-// spaceOf is the visited space as JSON.
+// spaceOf writes the figures of the state space as JSON.
 func spaceOf(s *Space) *spaceFile {
 	if s == nil {
 		return nil
@@ -132,7 +132,7 @@ type propertyFile struct {
 	Part      string     `json:"part,omitempty"` // safety, recovery, promise or own; only for external locks
 	Sentence  string     `json:"sentence"`
 	Verdict   Verdict    `json:"verdict"`
-	Reason    string     `json:"reason,omitempty"` // if skipped or undecided; if passed, the bounds of the orders
+	Reason    string     `json:"reason,omitempty"` // why it has no answer; if passed, which schedules it covers
 	Evidence  string     `json:"evidence"`
 	Checked   int        `json:"checked"`
 	Scenarios int        `json:"scenarios"`
@@ -192,7 +192,7 @@ type spreadFile struct {
 	Max  int     `json:"max"`
 }
 
-// budgetFile is [Budget] as JSON, without what is unlimited.
+// budgetFile is [Budget] as JSON. Costs without a limit are left out.
 type budgetFile struct {
 	RoundTrips  *int `json:"round_trips,omitempty"`
 	Channels    *int `json:"channels_opened,omitempty"`
@@ -202,7 +202,7 @@ type budgetFile struct {
 type staleFile struct {
 	Commands     int   `json:"commands"`
 	Milliseconds int64 `json:"milliseconds"`
-	OwnClock     int64 `json:"own_clock_milliseconds,omitzero"` // if it differs
+	OwnClock     int64 `json:"own_clock_milliseconds,omitzero"` // if it differs from milliseconds
 	Scenarios    int   `json:"scenarios"`
 }
 
@@ -299,7 +299,7 @@ func (o Overlap) file() staleFile {
 	return f
 }
 
-// file is nil if there were no counterexamples.
+// file is the results as JSON; nil if no counterexamples were replayed.
 func (e *Earlier) file() *earlierFile {
 	if len(e.Lines()) == 0 {
 		return nil
@@ -316,7 +316,7 @@ func limit(n int) *int {
 	return &n
 }
 
-// writePretty writes a file's struct as indented JSON. Equal structs give equal bytes.
+// writePretty writes a struct as indented JSON. The output is the same for equal structs.
 func writePretty(w io.Writer, f any) error {
 	data, err := json.Marshal(f, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {

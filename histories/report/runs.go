@@ -6,24 +6,24 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Runs is what a run has visited by carrying out executions one by one.
+// Runs is the result of a run that visited executions by carrying out each of them from its beginning.
 type Runs struct {
-	Whole   int // complete executions
-	Blocked int // executions that ended early, since all their continuations had been visited
-	// Audited is the number of complete executions that were audited. The others ended in the same state as one of
-	// these.
+	Whole   int // number of complete executions
+	Blocked int // number of executions cut short, since every continuation had been visited
+	// Audited is the number of complete executions whose final state was audited. Each of the others ended in the same
+	// state as an audited one.
 	Audited int
 	// Incomplete says why not every execution, or an equivalent one, was visited; "" if all were.
 	Incomplete string
-	// Preemptions bounds the number of switches away from a client that could continue; nil is unbounded. With a
-	// bound nothing is proved: verdicts concern only these orders.
+	// Preemptions is the largest number of times that the schedule may leave a client that could continue; nil means
+	// any number. With a bound, verdicts concern only these schedules, and nothing is proved.
 	Preemptions *int
-	// NotExplored are operations and faults that the target's clients support, but that no visited execution has: the
-	// verdicts do not cover them.
+	// NotExplored are the operations and faults that the target's clients support, but that no visited execution has.
+	// Verdicts do not cover them.
 	NotExplored []string
 }
 
-// bounded says which executions a positive verdict covers; "" if it covers all.
+// bounded says to which executions a passed or proved verdict is limited; "" if it is not.
 func (r *Runs) bounded(v Verdict) string {
 	if r == nil || v != Passed && v != Proved {
 		return ""
@@ -38,7 +38,7 @@ func (r *Runs) bounded(v Verdict) string {
 	return strings.Join(said, ", ")
 }
 
-// cardRuns is the text of the card about the visited executions.
+// cardRuns is the part of the card about the executions that were visited.
 func cardRuns(r *Report, s style.Style) []style.Line {
 	runs := r.Runs
 	if runs == nil {

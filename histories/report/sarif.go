@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// The part of SARIF 2.1.0 that the findings need. Libraries for all of SARIF would add a schema validator and a web
-// client to the program.
+// The part of SARIF 2.1.0 that findings need. It is written by hand, since libraries for all of SARIF would add a
+// schema validator and a web client to the program.
 type sarifLog struct {
 	Schema  string     `json:"$schema"`
 	Version string     `json:"version"`
@@ -51,7 +51,7 @@ type sarifResult struct {
 	Suppressions []sarifSuppressed `json:"suppressions,omitempty"`
 }
 
-// sarifSuppressed says that a file, not a comment in the code, accepts the finding.
+// sarifSuppressed says that the finding is accepted, and that a file accepts it, not a comment in the code.
 type sarifSuppressed struct {
 	Kind          string `json:"kind"`
 	Status        string `json:"status"`
@@ -79,9 +79,9 @@ type sarifRegion struct {
 	Line int `json:"startLine"`
 }
 
-// WriteSARIF writes a report's findings as SARIF 2.1.0: each property is a rule, a violation is an error, a suspected
-// one or a missing answer is a warning. They are located in a file of the user's, such as the adapter, since the lock
-// is judged as a whole. Without a file, a violation is located in its counterexample. Known violations that have not
+// WriteSARIF writes a report's findings as SARIF 2.1.0. Each property is a rule. A violation is an error; a suspected
+// violation or a missing answer is a warning. The findings are located in file, such as the adapter, since the lock is
+// judged as a whole. If file is "", a violation is located in its counterexample's file. Known violations that have not
 // expired are suppressed.
 func WriteSARIF(w io.Writer, r *Report, file string) error {
 	run := sarifRun{
@@ -113,7 +113,7 @@ func WriteSARIF(w io.Writer, r *Report, file string) error {
 	return err
 }
 
-// findings describe a violation, and how to see it.
+// findings is the text about a violation, with the command that shows it.
 func (r *Report) findings(p *PropertyResult) string {
 	lines := slices.Concat([]string{r.told(p)}, p.Violation.Why(), p.Violation.Errors)
 	if p.Violation.Command != "" {

@@ -16,11 +16,11 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// hostile is text that takes over an unprotected terminal: it sets the title, moves the cursor up, uses C1 in both
-// its forms, and reverses the writing direction.
+// hostile is text that would take over an unprotected terminal. It sets the title, moves the cursor up, uses C1
+// controls in both encodings, and reverses the writing direction.
 const hostile = "evil\x1b]0;title\a\x1b[2A\u009b31m\x9b31m\u202e<b>|\r\b\x7f\u2066"
 
-// infest puts hostile text into every string that there is in a value.
+// infest replaces every string in a value by hostile text.
 func infest(v reflect.Value, depth int) { infestWith(hostile, v, depth) }
 
 func infestWith(text string, v reflect.Value, depth int) {
@@ -29,7 +29,7 @@ func infestWith(text string, v reflect.Value, depth int) {
 	}
 	switch v.Kind() {
 	case reflect.String:
-		if v.CanSet() && v.Type().PkgPath() == "" { // not words of ours, such as verdicts
+		if v.CanSet() && v.Type().PkgPath() == "" { // named types, such as verdicts, are lockproof's own words
 			v.SetString(text)
 		}
 	case reflect.Pointer:
@@ -49,8 +49,8 @@ func infestWith(text string, v reflect.Value, depth int) {
 	}
 }
 
-// TestNothingTakesTerminalsOver: whatever stands in names, errors and a broker's words, none of it reaches a card, a
-// diagram, or a document as it was. Colours are ours.
+// TestNothingTakesTerminalsOver: control characters from outside, in names, errors and a broker's replies, never reach
+// a card, a diagram or a document. Only lockproof's own colours do.
 func TestNothingTakesTerminalsOver(t *testing.T) {
 	report := sampleReport()
 	report.Source, report.Bounds = hostile, hostile
@@ -115,5 +115,5 @@ func TestNothingTakesTerminalsOver(t *testing.T) {
 	}
 }
 
-// ours are the colours of [Style].
+// ours matches the escape sequences of the colours that [Style] uses.
 var ours = regexp.MustCompile(`\x1b\[(0|1|2|1;31|3[0-9]|9[0-9])m`)

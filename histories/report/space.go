@@ -7,36 +7,36 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Space is the state space of a Visited run, for readers who know the field.
+// Space has the figures of the state space of a Visited run, in terms of model checking.
 type Space struct {
-	States      int // distinct
+	States      int // number of distinct states
 	Transitions int
-	Diameter    int // the longest of the shortest paths to a state, in steps
-	Final       int // states in which nothing more can happen
-	Queue       int // states seen but not expanded because of a bound
-	Bytes       int // bytes for each state, including tables and queue
+	Diameter    int // length of the longest of the shortest paths to a state, in steps
+	Final       int // number of states without further steps
+	Queue       int // number of states not expanded because a bound was reached
+	Bytes       int // memory for each state in bytes, including tables and queue
 	Reductions  []string
-	// Missed bounds the probability that a state was mistaken for another; Certainty says it in words.
+	// Missed is an upper bound of the probability that a state was taken for another one. Certainty says this in words.
 	Missed    float64
 	Certainty string
-	// Cut is the reason why not everything was visited; "" if it was.
+	// Cut is the reason why not every state was visited; "" if all were.
 	Cut string
-	// Moments says at which moments time passed, if not all were tried: properties are then passed, not proved. ""
-	// means that time does not matter.
+	// Moments says at which moments time could pass, if not all moments were tried. Properties are then passed, not
+	// proved. "" means that all were tried, or that time does not matter.
 	Moments string
-	// Operations are the numbers of transitions by operation.
+	// Operations are the numbers of transitions, by operation.
 	Operations []Count
-	Covered    []string // endings of operations and replies of the broker that occurred
-	NotCovered []string // expected ones that did not occur
+	Covered    []string // coverage points, such as replies of the broker, that occurred
+	NotCovered []string // coverage points that were expected, but did not occur
 }
 
-// Count is a number of things with a name.
+// Count is a name with a number.
 type Count struct {
 	Name   string
 	Number int
 }
 
-// Branching is the average number of transitions from a state.
+// Branching is the average number of transitions that leave an expanded state.
 func (s *Space) Branching() float64 {
 	if s.States == s.Queue {
 		return 0
@@ -44,7 +44,7 @@ func (s *Space) Branching() float64 {
 	return float64(s.Transitions) / float64(s.States-s.Queue)
 }
 
-// cardSpace is the text of the card about the space.
+// cardSpace is the part of the card about the state space.
 func cardSpace(r *Report, s style.Style) []style.Line {
 	sp := r.Space
 	if sp == nil {

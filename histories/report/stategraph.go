@@ -9,28 +9,28 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// StateGraph has states, and the actions that lead from one to another.
+// StateGraph is a state space as a graph: states, and the actions that lead from one state to another.
 type StateGraph struct {
 	Nodes []StateNode `json:"nodes"`
 	Edges []StateEdge `json:"-"`
-	Cut   bool        `json:"-"` // there are more states
+	Cut   bool        `json:"-"` // the graph has only the first states of a larger space
 }
 
-// StateNode is a state. The first has no parent; each other state was first reached from its parent, by its action.
+// StateNode is a state. The first state has no parent. Every other state was first reached from its parent, by Action.
 type StateNode struct {
 	Parent int             `json:"parent"`
 	Depth  int             `json:"-"`
 	Action scenario.Action `json:"action"`
-	Broken bool            `json:"-"` // a property is violated in it
+	Broken bool            `json:"-"` // a property is violated in the state
 }
 
-// StateEdge is an action that leads from one state to another, given by their numbers.
+// StateEdge is an action that leads from one state to another. States are given by their index in Nodes.
 type StateEdge struct {
 	From, To int
 	Action   scenario.Action
 }
 
-// says describes the size of the graph.
+// says describes the size of the graph in words.
 func (g *StateGraph) says() string {
 	more := ""
 	if g.Cut {
@@ -39,14 +39,14 @@ func (g *StateGraph) says() string {
 	return fmt.Sprintf("the state space: %d states%s, %d steps between them", len(g.Nodes), more, len(g.Edges))
 }
 
-// The dimensions of a picture: it has a row for each depth.
+// The dimensions of a picture of the graph, in pixels. The picture has a row of states for each depth.
 const (
 	stateApart = 14
 	rowApart   = 30
 	stateEdge  = 20
 )
 
-// places are the positions of the states in a picture, and its size.
+// places are the positions of the states in a picture, and the picture's size, in pixels.
 func (g *StateGraph) places() (places [][2]int, width, height int) {
 	var rows [][]int
 	for i, n := range g.Nodes {
@@ -67,8 +67,8 @@ func (g *StateGraph) places() (places [][2]int, width, height int) {
 	return places, width, len(rows)*rowApart + stateEdge
 }
 
-// SVG is a picture of the graph: each dot is a state, with the first at the top. The row of a state is its number of
-// steps from the first.
+// SVG draws the graph. Each dot is a state, and the first state is at the top. A state's row is its distance from the
+// first state, in steps.
 func (g *StateGraph) SVG() string {
 	places, width, height := g.places()
 	left := g.leaves()
@@ -98,7 +98,7 @@ func (g *StateGraph) SVG() string {
 	return b.String()
 }
 
-// graphStyle is the style of a picture outside of a page.
+// graphStyle is the style sheet of a picture that is not part of a page.
 const graphStyle = `<style>svg { background: #fdfdfb } .edge { stroke: #5c626c; stroke-width: .6; opacity: .5 } .state { fill: #0b7285 } .broken { fill: #c92a2a } .first { stroke: #1a1d21; stroke-width: 2 } .final { fill: #fdfdfb; stroke: #0b7285; stroke-width: 1.5 } text { font: 12px sans-serif; fill: #1a1d21 }</style>`
 
 // WriteGraphSVG writes the picture as a file.
@@ -111,13 +111,13 @@ func WriteGraphSVG(w io.Writer, g *StateGraph) error {
 	return err
 }
 
-// The dimensions of a picture's legend, which is below the picture.
+// The dimensions of the legend below a picture, in pixels.
 const (
 	legendWidth  = 560
 	legendHeight = 44
 )
 
-// legend explains a picture outside of a page, and its dots. A final state is one without further steps.
+// legend explains the dots of a picture that is not part of a page. A final state has no further steps.
 func (g *StateGraph) legend(y int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<text x="%d" y="%d">%s</text>`, stateEdge, y+10, g.says())
@@ -128,7 +128,7 @@ func (g *StateGraph) legend(y int) string {
 	return b.String()
 }
 
-// leaves reports, for each state, whether it has further steps.
+// leaves reports, for each state, whether some action leads from it to another state.
 func (g *StateGraph) leaves() []bool {
 	left := make([]bool, len(g.Nodes))
 	for _, e := range g.Edges {

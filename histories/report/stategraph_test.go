@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// TestStateGraph: each state and step of a state space is in both of its forms, and what is violated stands out.
+// TestStateGraph: the picture and the Graphviz file have every state and step, and mark the states with a violation.
 func TestStateGraph(t *testing.T) {
 	g := &StateGraph{
 		Nodes: []StateNode{{Parent: -1}, {Depth: 1}, {Depth: 1, Broken: true}, {Parent: 1, Depth: 2}},

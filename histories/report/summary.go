@@ -8,17 +8,18 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// outcomes are headlines for the outcomes of a run.
+// outcomes are the headlines for the outcomes of a run.
 var outcomes = map[Outcome]string{
 	OutcomeHolds: "✓ all that was judged holds", OutcomeViolated: "✗ violated", OutcomeInterrupted: "interrupted",
 	OutcomeKnown: "nothing new is violated", OutcomeInconclusive: "inconclusive: an answer is missing",
 }
 
-// maxDrawn bounds the size of a summary's diagrams in bytes, since a service may accept only a megabyte.
+// maxDrawn is the largest size of a summary's diagrams, in bytes. A service may refuse a summary of more than a
+// megabyte.
 const maxDrawn = 200 << 10
 
-// WriteSummary writes a report as Markdown for the page of a job in continuous integration. It has the outcome of the
-// run, each violation with its execution and the command that repeats it, and a table of verdicts.
+// WriteSummary writes a report as Markdown, for the page of a job in continuous integration. It has the outcome, each
+// violation with its execution and the command that repeats it, and a table of verdicts.
 func WriteSummary(w io.Writer, r *Report) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## lockproof: %s: %s\n\n", inline(r.Target), outcomes[r.Outcome()])
@@ -61,7 +62,7 @@ func WriteSummary(w io.Writer, r *Report) error {
 	return err
 }
 
-// summarize describes a violation.
+// summarize writes the section about a violation. drawn says whether to add the diagram of its execution.
 func (r *Report) summarize(b *strings.Builder, p *PropertyResult, drawn bool) {
 	v := p.Violation
 	verdict, _ := r.Verdict(p)
@@ -88,7 +89,8 @@ func (r *Report) summarize(b *strings.Builder, p *PropertyResult, drawn bool) {
 	}
 }
 
-// inline escapes text so that it contains neither Markdown nor HTML, and does not end a table's cell.
+// inline escapes text for Markdown, so that nothing in it is taken for Markdown or HTML, and it does not end a table's
+// cell.
 func inline(text string) string {
 	return inMarkdown.Replace(strings.Join(strings.Fields(style.Printable(text)), " "))
 }
@@ -97,7 +99,7 @@ var inMarkdown = strings.NewReplacer(
 	"|", "\\|", "<", "&lt;", "&", "&amp;", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "#", "\\#", "\\", "\\\\", "!", "\\!",
 )
 
-// fenced puts text between fences that do not occur in it.
+// fenced writes text as a Markdown code block. The fence is longer than any in the text.
 func fenced(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// markup is text that would be Markdown, HTML or a terminal's command.
+// markup is text with Markdown, HTML and an escape sequence.
 const markup = "c1 |<img src=x>|\n# **bold** [x](javascript:y) \x1b[2J ``` `"
 
 func TestSummary(t *testing.T) {
@@ -24,7 +24,7 @@ func TestSummary(t *testing.T) {
 	historiestest.Golden(t, "summary.md", b.String())
 }
 
-// TestSummaryIsText: text from outside is neither Markdown nor HTML in a summary, and ends no fence.
+// TestSummaryIsText: text from outside is never taken for Markdown or HTML in a summary, and never ends a code block.
 func TestSummaryIsText(t *testing.T) {
 	r := sampleReport()
 	r.Target, r.Fixed, r.Command = markup, []string{markup}, markup
@@ -55,7 +55,7 @@ func TestSummaryIsText(t *testing.T) {
 	}
 }
 
-// TestSARIF: rules are properties, what is found is located, and a file without findings is one.
+// TestSARIF: each property is a rule and each finding has a location. A report without findings gives a valid file.
 func TestSARIF(t *testing.T) {
 	r := sampleReport()
 	r.Required = r.Required.With(property.NoLeak)
@@ -91,7 +91,7 @@ func TestSARIF(t *testing.T) {
 	}
 }
 
-// TestAnnotations: each finding is one line, whatever it says.
+// TestAnnotations: each finding is written on one line, whatever its text contains.
 func TestAnnotations(t *testing.T) {
 	r := sampleReport()
 	r.Required = r.Required.With(property.NoLeak)

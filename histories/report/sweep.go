@@ -12,63 +12,65 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Sweep is a table of configurations whose executions were all visited: the verdicts for each choice of options.
+// Sweep is a table of configurations: combinations of options, sizes and faults. All executions of each were visited,
+// and the table has the verdicts.
 type Sweep struct {
 	Tool, Target  string
 	Kind          lock.Kind
-	Name          string // of the table
+	Name          string // name of the table
 	Broker        string
-	FailedAcquire string    // as in [Report]
+	FailedAcquire string    // weak or strong, as in [Report]
 	Command       string    // the command as typed, quoted for a shell
 	At            time.Time // time of creation; zero if the output must be reproducible
 	Build         string    // the version that lockproof was built from
-	Plan          string    // the JSON file that says what was varied; it suffices to repeat the table
-	// Spelled explains values that are only names.
+	Plan          string    // JSON file that says what was varied; it suffices to repeat the table
+	// Spelled explains the values on axes that are only names.
 	Spelled []Spelled
-	// Axes are the dimensions in which the configurations differ. Baseline is the value on each axis with which
-	// others are compared.
+	// Axes are the names of the dimensions in which configurations differ. Baseline has, for each axis, the value with
+	// which the other values are compared.
 	Axes, Baseline []string
-	// Properties are the judged properties.
+	// Properties are the properties that were judged, in the order of each row's Verdicts.
 	Properties []property.Property
-	// Rows are the visited configurations; Of is the number asked for.
+	// Rows are the configurations that were visited. Of is the number of configurations that were asked for.
 	Rows []SweepRow
 	Of   int
-	// LeftOut are the numbers of impossible combinations, by reason.
+	// LeftOut has the numbers of combinations that are impossible, by the reason.
 	LeftOut []Count
-	// Examples are the violated properties, each in the simplest configuration that violates it.
+	// Examples are counterexamples: for each violated property, one in the simplest configuration that violates it.
 	Examples    []SweepExample
 	Elapsed     time.Duration
 	Interrupted bool
-	// Status is the progress of a run that is not over: the browser reloads its page until another replaces it. ""
-	// means that the run is over.
+	// Status describes the progress of a run that goes on. The browser then reloads its page regularly. "" means that
+	// the run is over.
 	Status string
 }
 
-// Spelled is a value on an axis that is only a name, with its meaning.
+// Spelled is a value on an axis that is only a name. Words says what it means.
 type Spelled struct{ Value, Words string }
 
-// SweepRow is a configuration.
+// SweepRow is one configuration with its verdicts.
 type SweepRow struct {
-	Values   []string // by axis
-	Command  string   // the command that repeats it
+	Values   []string // in the order of the axes
+	Command  string   // command that repeats it
 	States   int
-	Cut      string    // the reason why not everything was visited; "" if it was
-	Verdicts []Verdict // by property of the table
+	Cut      string    // reason why not all executions were visited; "" if all were
+	Verdicts []Verdict // in the order of the table's properties
 }
 
-// SweepExample is a minimised counterexample.
+// SweepExample is a minimised counterexample in one configuration.
 type SweepExample struct {
 	AtlasVerdict
-	Row     int    // index of the configuration
-	File    string // its path; "" if it was not written
-	Command string // the command that shows it
+	Row     int    // index of the configuration in Rows
+	File    string // path of its file; "" if it was not written
+	Command string // command that shows it
 }
 
-// Cause is a minimal set of values on axes that together violate a property: with any one of them at its baseline, no
-// tried configuration violates it.
+// Cause is a minimal set of values that violates a property. No visited configuration violates the property with only
+// some of these values, and otherwise the baseline's.
 type Cause struct {
-	Values []string // as axis=value; empty means the baseline itself
-	// Lost is the number of configurations that violate the property, of those that have these values.
+	Values []string // as axis=value; empty if the baseline itself violates it
+	// Lost is the number of configurations with these values that violate the property. Of is the number of all
+	// configurations with these values.
 	Lost, Of int
 }
 
@@ -81,7 +83,7 @@ func (s *Sweep) Tally(p property.Property) map[Verdict]int {
 	return out
 }
 
-// Complete reports whether all configurations were completely visited.
+// Complete reports whether all executions of all configurations were visited.
 func (s *Sweep) Complete() bool {
 	return len(s.Rows) == s.Of && !slices.ContainsFunc(s.Rows, func(r SweepRow) bool { return r.Cut != "" })
 }
@@ -94,7 +96,7 @@ func (s *Sweep) States() (n int) {
 	return n
 }
 
-// changed are the indices of the axes on which a configuration differs from the baseline.
+// changed are the indices of the axes on which a configuration has another value than the baseline.
 func (s *Sweep) changed(r *SweepRow) (axes []int) {
 	for i, v := range r.Values {
 		if v != s.Baseline[i] {
@@ -104,7 +106,8 @@ func (s *Sweep) changed(r *SweepRow) (axes []int) {
 	return axes
 }
 
-// Simplest is the first configuration with the fewest changes that violates a property; -1 is none.
+// Simplest is the index of the first configuration that violates a property with the fewest changes from the baseline;
+// -1 if none violates it.
 func (s *Sweep) Simplest(p property.Property) int {
 	rows := s.losing(p)
 	if len(rows) == 0 {
@@ -113,7 +116,8 @@ func (s *Sweep) Simplest(p property.Property) int {
 	return rows[0]
 }
 
-// losing are the configurations that violate a property, those with few changes first.
+// losing are the indices of the configurations that violate a property. Those with the fewest changes from the baseline
+// come first.
 func (s *Sweep) losing(p property.Property) (rows []int) {
 	at := slices.Index(s.Properties, p)
 	for i := range s.Rows {
@@ -127,7 +131,7 @@ func (s *Sweep) losing(p property.Property) (rows []int) {
 	return rows
 }
 
-// Causes are the minimal sets of values that violate a property.
+// Causes are the minimal sets of values that violate a property; see [Cause].
 func (s *Sweep) Causes(p property.Property) (causes []Cause) {
 	var least []*SweepRow
 	for _, i := range s.losing(p) {
@@ -155,12 +159,12 @@ func (s *Sweep) Causes(p property.Property) (causes []Cause) {
 	return causes
 }
 
-// has reports whether a configuration has all changes of another.
+// has reports whether a configuration has all values in which another differs from the baseline.
 func (s *Sweep) has(r, other *SweepRow) bool {
 	return !slices.ContainsFunc(s.changed(other), func(axis int) bool { return r.Values[axis] != other.Values[axis] })
 }
 
-// said is a value on an axis, in words. Sizes and faults are shown without the axis.
+// said describes a value on an axis: "axis=value". Sizes and faults, such as "1 crash", are described without the axis.
 func (s *Sweep) said(axis int, value string) string {
 	if strings.Contains(value, " ") {
 		return value
@@ -168,7 +172,7 @@ func (s *Sweep) said(axis int, value string) string {
 	return s.Axes[axis] + "=" + value
 }
 
-// String is the cause in words.
+// String describes the cause, with the number of configurations that violate the property.
 func (c *Cause) String() string {
 	what := strings.Join(c.Values, " with ")
 	if len(c.Values) == 0 {
@@ -180,10 +184,10 @@ func (c *Cause) String() string {
 	return fmt.Sprintf("%s (%s of %s)", what, style.Grouped(c.Lost), style.Grouped(c.Of))
 }
 
-// causesShown is the largest number of causes that are printed for a property.
+// causesShown is the largest number of causes that are listed for a property.
 const causesShown = 8
 
-// causes describes the minimal sets of values that violate a property; "" if there are none.
+// causes lists the causes of a property's violations; "" if there are none.
 func (s *Sweep) causes(p property.Property) string {
 	var out []string
 	all := s.Causes(p)
@@ -196,14 +200,14 @@ func (s *Sweep) causes(p property.Property) string {
 	return strings.Join(out, "; ")
 }
 
-// Effect is the number of violations of each property with one value on an axis.
+// Effect says how many configurations with one value on an axis violate each property.
 type Effect struct {
 	Value string
 	Rows  int
-	Lost  []int // by property of the table
+	Lost  []int // number of violations, in the order of the table's properties
 }
 
-// Effects are the effects of the values on an axis, in the order of their first configurations.
+// Effects are the effects of the values on an axis, in the order in which the values first occur in Rows.
 func (s *Sweep) Effects(axis int) (out []Effect) {
 	for i := range s.Rows {
 		r := &s.Rows[i]
@@ -222,7 +226,7 @@ func (s *Sweep) Effects(axis int) (out []Effect) {
 	return out
 }
 
-// shortfall says what is missing from an incomplete table; "" if nothing is.
+// shortfall says what is missing from the table; "" if nothing is.
 func (s *Sweep) shortfall() string {
 	var out []string
 	if n := s.Of - len(s.Rows); n > 0 {
@@ -240,7 +244,7 @@ func (s *Sweep) shortfall() string {
 	return strings.Join(out, "; ")
 }
 
-// spelled is the meaning of a value, "" if the value says it itself.
+// spelled says what a value on an axis means; "" if the value is not only a name.
 func (s *Sweep) spelled(value string) string {
 	for _, m := range s.Spelled {
 		if m.Value == value {
@@ -250,7 +254,8 @@ func (s *Sweep) spelled(value string) string {
 	return ""
 }
 
-// contested are the indices of the properties that some configuration violates, or leaves undecided.
+// contested are the indices of the properties that are violated, undecided, or passed without a proof in some
+// configuration.
 func (s *Sweep) contested() (out []int) {
 	for k, p := range s.Properties {
 		tally := s.Tally(p)
@@ -261,7 +266,8 @@ func (s *Sweep) contested() (out []int) {
 	return out
 }
 
-// uncontested are the other properties: those that are proved, and those never put to the test.
+// uncontested are the properties that are not contested: those that are proved, and those that no execution put to the
+// test.
 func (s *Sweep) uncontested() (proved, untested []string) {
 	for _, p := range s.Properties {
 		switch tally := s.Tally(p); {
@@ -275,7 +281,7 @@ func (s *Sweep) uncontested() (proved, untested []string) {
 	return proved, untested
 }
 
-// leftOut lists the impossible combinations; "" if there are none.
+// leftOut says which combinations were left out as impossible, and why; "" if there are none.
 func (s *Sweep) leftOut() string {
 	var out []string
 	for _, c := range s.LeftOut {
@@ -284,7 +290,7 @@ func (s *Sweep) leftOut() string {
 	return strings.Join(out, "; ")
 }
 
-// how says how the table was made.
+// how says in words how the table was made.
 func (s *Sweep) how() []string {
 	how := []string{fmt.Sprintf("every execution of each visited on %s", s.Broker)}
 	if s.Elapsed > 0 {

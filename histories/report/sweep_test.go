@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// sampleSweep has a bit of everything that a table of configurations can have.
+// sampleSweep is a table of configurations that has at least one example of everything.
 func sampleSweep() *Sweep {
 	s := &Sweep{
 		Tool: "0.1.0", Target: "semaphore", Name: "choices", Broker: "the simulated broker", FailedAcquire: "weak",
@@ -72,7 +72,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestCauses: a cause is a smallest set of choices, each of which is needed: what contains one is none.
+// TestCauses: a cause is a minimal set of values. A larger set that contains it is no cause.
 func TestCauses(t *testing.T) {
 	s := sampleSweep()
 	got := ""

@@ -8,7 +8,8 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// WriteSweep prints a table of configurations in plain text: for each property, the choices that violate it.
+// WriteSweep prints a table of configurations in plain text. For each property it lists the values that cause
+// violations.
 func WriteSweep(w io.Writer, s *Sweep, st style.Style) error {
 	return write(w, sweepLines(s, st), st)
 }
@@ -26,7 +27,7 @@ func sweepLines(s *Sweep, st style.Style) []style.Line {
 	return append(append(out, nil), sweepProperties(s, st)...)
 }
 
-// sweepProperties has a line for each property, with the causes of its violations.
+// sweepProperties has a line for each property, with what causes its violations.
 func sweepProperties(s *Sweep, st style.Style) (out []style.Line) {
 	const margin = 6
 	t := style.Table{Right: []bool{false, true, true, true, true}}
@@ -61,7 +62,7 @@ func sweepProperties(s *Sweep, st style.Style) (out []style.Line) {
 	return out
 }
 
-// number is a number in a table, which is blank for 0.
+// number is a number in a table; 0 is blank.
 func number(n int) style.Span {
 	if n == 0 {
 		return style.Span{}
@@ -69,7 +70,7 @@ func number(n int) style.Span {
 	return style.Plain.Of(style.Grouped(n))
 }
 
-// lines is the text about a counterexample.
+// lines is the text about the counterexample.
 func (e *SweepExample) lines(margin int, st style.Style) (out []style.Line) {
 	said := fmt.Sprintf("%s: %s", e.inSteps(), e.Detail)
 	out = style.Beside(nil, strings.Fields(style.Printable(said)), style.Red, margin, st.Columns()-margin)

@@ -2,7 +2,7 @@ package report
 
 import "io"
 
-// The format of tables of configurations.
+// The format of tables of configurations in JSON.
 const (
 	sweepFormat  = "sweep"
 	sweepVersion = 1
@@ -39,7 +39,7 @@ type axisFile struct {
 type effectFile struct {
 	Value string         `json:"value"`
 	Rows  int            `json:"rows"`
-	Lost  map[string]int `json:"violated,omitempty"` // by property
+	Lost  map[string]int `json:"violated,omitempty"` // number of violations by property
 }
 
 type sweepPropertyFile struct {
@@ -56,7 +56,7 @@ type causeFile struct {
 }
 
 type sweepExampleFile struct {
-	Row            int    `json:"row"` // counted from 0
+	Row            int    `json:"row"` // index of the configuration, from 0
 	Steps          int    `json:"steps"`
 	Least          bool   `json:"least,omitzero"`
 	Detail         string `json:"detail"`
@@ -69,7 +69,7 @@ type sweepRowFile struct {
 	Command  string             `json:"command"`
 	States   int                `json:"states"`
 	Cut      string             `json:"cut,omitempty"`
-	Verdicts map[string]Verdict `json:"verdicts"` // by property
+	Verdicts map[string]Verdict `json:"verdicts"` // verdicts by property
 }
 
 // WriteSweepJSON writes a table of configurations as JSON.

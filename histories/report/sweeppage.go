@@ -15,7 +15,7 @@ import (
 
 var sweepTemplate = template.Must(template.ParseFS(pageFiles, "page/sweep.html", "page/made.html"))
 
-// sweepData is the data of the template.
+// sweepData is the data for the HTML template of a table of configurations.
 type sweepData struct {
 	*Sweep
 	Style              template.CSS
@@ -26,13 +26,13 @@ type sweepData struct {
 	Varied             []sweepAxisData
 	Judged             []sweepPropertyData
 	Choices            []sweepChoiceData
-	Short              []string // names of the contested properties, as headings of narrow columns
-	Proved, Untested   string   // the other properties
+	Short              []string // names of the contested properties, for narrow columns
+	Proved, Untested   string   // names of the properties that are not contested
 	Table              []sweepRowData
 	Made               madeData
 }
 
-// sweepAxisData describes one axis.
+// sweepAxisData describes one axis, which is a dimension in which configurations differ.
 type sweepAxisData struct {
 	Name   string
 	Values []sweepValueData
@@ -46,7 +46,7 @@ type sweepValueData struct {
 type sweepPropertyData struct {
 	Property                              property.Property
 	Sentence                              string
-	Proved, Violated, Undecided, Untested string // numbers of configurations; "" is none
+	Proved, Violated, Undecided, Untested string // numbers of configurations with the verdict; "" for 0
 	Causes                                []string
 	Example                               *sweepExampleData
 }
@@ -54,7 +54,7 @@ type sweepPropertyData struct {
 type sweepExampleData struct {
 	SweepExample
 	Configuration string
-	Length        string // of the execution
+	Length        string // number of steps of the execution, in words
 	Repeat        string
 	Diagram       template.HTML
 }
@@ -62,7 +62,7 @@ type sweepExampleData struct {
 type sweepChoiceData struct {
 	Axis, Value string
 	Baseline    bool
-	First       bool // the first value of its axis
+	First       bool // the value is the first of its axis
 	Rows        string
 	Lost        []sweepShare
 }
@@ -99,7 +99,7 @@ func WriteSweepPage(w io.Writer, s *Sweep) error {
 	}
 	for axis := range s.Axes {
 		effects := s.Effects(axis)
-		if len(effects) == len(s.Rows) && len(effects) > 1 { // each configuration has its own name
+		if len(effects) == len(s.Rows) && len(effects) > 1 { // the axis only names the configurations
 			continue
 		}
 		data.Varied = append(data.Varied, s.varied(axis, effects))
@@ -111,10 +111,10 @@ func WriteSweepPage(w io.Writer, s *Sweep) error {
 	return sweepTemplate.Execute(safetext.NewWriter(w), data)
 }
 
-// cite identifies the table, in one line.
+// cite identifies the table in one line, so that it can be cited.
 func (s *Sweep) cite() string {
 	out := fmt.Sprintf("lockproof %s", s.Tool)
-	if s.Build != "" { // a commit or a hash
+	if s.Build != "" { // a commit, or a hash of the program
 		out += " (" + s.Build + ")"
 	}
 	return fmt.Sprintf("%s: table “%s”, %s of %s, %s, visited exhaustively", out, s.Name, style.Plural(len(s.Rows), "configuration"), s.Target, style.Plural(s.States(), "state"))
@@ -128,7 +128,7 @@ func (s *Sweep) varied(axis int, effects []Effect) sweepAxisData {
 	return d
 }
 
-// rowData describes a configuration; baseline values are shown in a soft colour.
+// rowData describes a configuration as a row of the page's table. Values of the baseline are in a soft colour.
 func (s *Sweep) rowData(i int, columns []int) sweepRowData {
 	r := &s.Rows[i]
 	d := sweepRowData{Number: i + 1, SweepRow: r}
@@ -145,12 +145,12 @@ func (s *Sweep) rowData(i int, columns []int) sweepRowData {
 	return d
 }
 
-// sweepMarks are the marks for verdicts in a narrow column.
+// sweepMarks are the marks for verdicts in narrow columns.
 var sweepMarks = map[Verdict]sweepShare{
 	Proved: {"g", "✓"}, Violated: {"r", "✗"}, Undecided: {"y", "?"}, Passed: {"y", "?"}, Skipped: {"d", "–"},
 }
 
-// some is a number, "" for 0.
+// some writes a number, and "" for 0.
 func some(n int) string {
 	if n == 0 {
 		return ""
@@ -177,7 +177,7 @@ func (s *Sweep) judgedData(p property.Property) sweepPropertyData {
 	return d
 }
 
-// configuration describes a configuration by its differences from the baseline.
+// configuration describes a configuration by the values in which it differs from the baseline.
 func (s *Sweep) configuration(r *SweepRow) string {
 	var out []string
 	for _, axis := range s.changed(r) {
@@ -189,8 +189,8 @@ func (s *Sweep) configuration(r *SweepRow) string {
 	return strings.Join(out, ", ")
 }
 
-// choices are the numbers of violations of the contested properties, for each value on an axis; they are in a soft
-// colour if all values have the same number.
+// choices has a row for each value on an axis, with the number of violations of each contested property. If all values
+// have the same number, it is in a soft colour.
 func (s *Sweep) choices(axis int, effects []Effect, columns []int) (out []sweepChoiceData) {
 	percent := func(e Effect, k int) string { return fmt.Sprintf("%d %%", (100*e.Lost[k]+e.Rows/2)/e.Rows) }
 	for i, e := range effects {

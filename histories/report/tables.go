@@ -19,8 +19,8 @@ type Table struct {
 	Rows   [][]string
 }
 
-// TablesOf extracts the tables of a report in Markdown, as this module writes it. The title of each is the heading
-// above it.
+// TablesOf extracts the tables from a Markdown report that lockproof has written. A table's title is the heading above
+// it.
 func TablesOf(markdown string) (all []Table) {
 	title, legend, inside := "", "", false
 	for line := range strings.Lines(markdown) {
@@ -53,7 +53,7 @@ func TablesOf(markdown string) (all []Table) {
 	return all
 }
 
-// nameLast names the last column, which has notes, or removes the column if it is empty.
+// nameLast gives the last column, which has no heading, the heading "note". If the column is empty, it removes it.
 func (t *Table) nameLast() {
 	last := len(t.Head) - 1
 	if last < 1 || t.Head[last] != "" {
@@ -71,7 +71,7 @@ func (t *Table) nameLast() {
 	}
 }
 
-// cellsOf are the cells in a line of a table.
+// cellsOf splits a line of a Markdown table into its cells.
 func cellsOf(line string) []string {
 	line = strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|"), `\|`, "\x00")
 	cells := strings.Split(line, "|")
@@ -81,14 +81,14 @@ func cellsOf(line string) []string {
 	return cells
 }
 
-// outOfCell reverses [cell].
+// outOfCell undoes the escaping that [cell] does.
 var outOfCell = strings.NewReplacer("\x00", "|", "&lt;", "<", "&amp;", "&", `\[`, "[", "`", "")
 
-// TableForms are the endings of the files that tables are written to.
+// TableForms are the endings of files to which tables can be written.
 var TableForms = []string{".csv", ".tex"}
 
-// WriteTables writes tables to a file with one of the endings of [TableForms]. Titles and legends are comments in CSV, and
-// captions and notes in LaTeX.
+// WriteTables writes tables to w, in the form of a file with one of the endings in [TableForms]. In CSV, titles and
+// legends are comments. In LaTeX, they are captions and notes.
 func WriteTables(w io.Writer, file string, tables []Table) error {
 	write := writeCSV
 	if filepath.Ext(file) == ".tex" {
@@ -147,7 +147,7 @@ func writeLaTeX(w io.Writer, tables []Table) error {
 	return nil
 }
 
-// inLaTeX is text in which LaTeX sees no command.
+// inLaTeX escapes text so that LaTeX finds no command in it.
 var inLaTeX = strings.NewReplacer(
 	`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`, "~", `\textasciitilde{}`, "^", `\textasciicircum{}`,
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestTables: what stands in a table's cells is the same in Markdown, CSV and LaTeX, whatever it has.
+// TestTables: the text of a cell survives in Markdown, CSV and LaTeX, even with special characters.
 func TestTables(t *testing.T) {
 	odd := []string{`a|b & <c> [d] 50 % _x_ \y {z} $1 #2 ~ ^`, "two, \"words\"", ""}
 	markdown := "# All\n\ntext\n\n## One table\n\nCells are seconds.\n\n| a | b | c |\n| --- | --- | --- |\n| " + cell(odd[0]) + " | " + cell(odd[1]) + " | |\n\n    | no table\n"
@@ -46,7 +46,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// FuzzTablesOf: any text has tables whose rows can be written.
+// FuzzTablesOf: the tables found in any text can be written.
 func FuzzTablesOf(f *testing.F) {
 	f.Add("## A\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n")
 	f.Fuzz(func(t *testing.T, markdown string) {

@@ -8,21 +8,21 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Views is the result of a search for any number of clients. A context is the shared part and the views of all
-// holders; a view is a context and the part of one client in it.
+// Views is the result of a search for any number of clients. A context is the shared part of a state together with the
+// views of all lock holders. A view is a context together with the local state of one client.
 type Views struct {
-	Searches int // one for each group of properties, and further ones in more detail
+	Searches int // number of searches: one for each group of properties, and more detailed ones
 	Contexts int
 	Views    int
-	Parts    int // different parts of clients in the largest search
+	Parts    int // number of different local states of clients in the largest search
 	Holders  int // largest number of clients that held something at once
-	// Cutoff is the smallest number of real clients of each kind that reached every view of every search; 0 if no
-	// number up to Tried did, in the states visited.
+	// Cutoff is the smallest number of real clients of each kind whose executions reach every view of every search. It
+	// is 0 if no number up to Tried does, in the states that were visited.
 	Cutoff int
 	Tried  int
 }
 
-// cardViews is the text of the card about the views.
+// cardViews is the part of the card about a search for any number of clients.
 func cardViews(r *Report, s style.Style) []style.Line {
 	v := r.Views
 	if v == nil {
@@ -39,7 +39,7 @@ func cardViews(r *Report, s style.Style) []style.Line {
 	return append(out, labelled("cut-off", strings.Fields(v.cutoff()), style.Plain, s)...)
 }
 
-// cutoff describes the observed cut-off.
+// cutoff says in words how many clients reach every view.
 func (v *Views) cutoff() string {
 	switch {
 	case v.Cutoff > 0:

@@ -8,7 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestRecordedWords: a recorded history does not say which server it is of, and its card speaks of none.
+// TestRecordedWords: the card of a recorded history does not speak of a broker or queue, since the history does not say
+// from which server it is.
 func TestRecordedWords(t *testing.T) {
 	r := &Report{Mode: Recorded, Target: "mutex", Source: "a.jsonl"}
 	for p := range property.Count {

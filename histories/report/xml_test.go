@@ -2,7 +2,7 @@ package report
 
 import "testing"
 
-// XML has most characters, and is not given the others.
+// TestXMLCharacters: legal removes the characters that XML does not allow, and keeps all others.
 func TestXMLCharacters(t *testing.T) {
 	const some = "\t\n\u0020\ud7ff\ue000\ufffc\U00010000\U0010ffff"
 	if got := legal(some); got != some {

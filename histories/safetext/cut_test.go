@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// TestCut: a readable text is unchanged; a longer one is shown by its ends and its length.
+// TestCut: a short text is unchanged. A long text is shown by its beginning, its end and its length.
 func TestCut(t *testing.T) {
 	for _, text := range []string{"", "--slots x: expected 1", strings.Repeat("word ", 200), strings.Repeat("ö", 400)} {
 		if got := safetext.Cut(text); got != text {

@@ -19,8 +19,8 @@ func Escape(text string) string {
 // OneLine makes a text safe to show, and replaces each sequence of blanks and line ends by one blank.
 func OneLine(text string) string { return Escape(strings.Join(strings.Fields(text), " ")) }
 
-// JSON returns an equivalent JSON text in which unsafe characters are written as \u and four digits. They can occur
-// only in strings, where this is allowed.
+// JSON replaces unsafe characters in a JSON text by \u and four digits. They occur only in strings, where JSON allows
+// such escapes, so the meaning is the same.
 func JSON(data []byte) []byte {
 	text := string(data)
 	if unsafeAt(text, blanks) == len(text) {
@@ -41,19 +41,19 @@ func JSON(data []byte) []byte {
 	return out
 }
 
-// NewWriter returns a writer that passes on safe text as it arrives. Line ends and tabs stay.
+// NewWriter returns a writer that makes text safe and passes it on as it arrives. It keeps line ends and tabs.
 func NewWriter(to io.Writer) io.Writer { return &writer{to: to} }
 
-// writer keeps an incomplete character, or line end, until its rest arrives.
+// writer writes safe text. It holds back an incomplete character or line end until the following bytes arrive.
 type writer struct {
 	to   io.Writer
 	held []byte
 }
 
-// blanks are the controls that documents of several lines need.
+// blanks are the control characters that a document of several lines needs.
 const blanks = "\n\t"
 
-// Write passes on the text, made safe. It accepts all or fails.
+// Write makes the text safe and passes it on. It accepts either all of p or nothing.
 func (w *writer) Write(p []byte) (int, error) {
 	text := string(w.held) + string(p)
 	whole := len(text) - incomplete(text)
@@ -64,7 +64,8 @@ func (w *writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// incomplete is the number of bytes at the end of a text whose meaning depends on the following bytes.
+// incomplete is the number of bytes at the end of a text that cannot be judged before the following bytes arrive, such
+// as half a character.
 func incomplete(text string) int {
 	if strings.HasSuffix(text, "\r") {
 		return 1
@@ -80,7 +81,7 @@ func incomplete(text string) int {
 	return 0
 }
 
-// safe reports whether a character is visible, or is one of the others.
+// safe reports whether a character is visible, or is contained in others.
 func safe(r rune, others string) bool {
 	return strconv.IsGraphic(r) || strings.ContainsRune(others, r)
 }
@@ -95,7 +96,7 @@ func unsafeAt(text, others string) int {
 	return len(text)
 }
 
-// appendEscaped appends text with unsafe characters escaped.
+// appendEscaped appends text, with its unsafe characters escaped. The characters in others are safe.
 func appendEscaped(out []byte, text, others string) []byte {
 	for len(text) > 0 {
 		n := unsafeAt(text, others)
@@ -115,14 +116,14 @@ func appendEscaped(out []byte, text, others string) []byte {
 	return out
 }
 
-// The longest word and the longest text from outside that are shown completely, in characters.
+// The length, in characters, of the longest word and the longest text from outside that are shown without being cut.
 const (
 	longestWord = 400
 	longestText = 4000
 )
 
-// Cut shortens a text for an error. A word or text that is too long keeps its beginning and its end, and states its
-// length.
+// Cut shortens a text for an error message. A word or text that is too long keeps its beginning and its end, with its
+// length in between.
 func Cut(text string) string {
 	if len(text) <= longestWord {
 		return text
@@ -134,7 +135,7 @@ func Cut(text string) string {
 	return cut(strings.Join(words, " "), longestText)
 }
 
-// cut shortens a text to the given length, and states the number of characters left out.
+// cut shortens a text of more than most characters. It keeps the beginning, the end and the length.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

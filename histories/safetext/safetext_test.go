@@ -18,7 +18,7 @@ var escapes = map[string]string{
 	"\x1b[31mred":           `\x1b[31mred`,
 	"\x1b]52;c;bHM=\a":      `\x1b]52;c;bHM=\a`,
 	"\u009b2J":              `\u009b2J`,
-	"a\x9bb":                `a\x9bb`, // C1 as one byte: no UTF-8
+	"a\x9bb":                `a\x9bb`, // a single byte of a C1 control is no UTF-8
 	"good\rbad":             `good\rbad`,
 	"two\nlines\tof":        `two\nlines\tof`,
 	"\x00\x7f\b":            `\x00\x7f\b`,
@@ -43,7 +43,7 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// TestWriter: the output does not depend on how the text is split; its lines stay lines.
+// TestWriter: the output is the same however the input is split into writes, and line ends are kept.
 func TestWriter(t *testing.T) {
 	const text = "größer\r\nein\r\x1b[2J Fortschritt\t→\n\xff\u202eend\n"
 	const want = "größer\nein\\r\\x1b[2J Fortschritt\t→\n\\xff\\u202eend\n"
@@ -63,7 +63,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// shown fails where a text has something in it that must not be shown.
+// shown fails the test if a text contains an unsafe character. The characters in others are allowed.
 func shown(t *testing.T, text, others string) {
 	t.Helper()
 	if !utf8.ValidString(text) {

@@ -6,25 +6,25 @@ import (
 	"sync"
 )
 
-// shortest is the smallest length in bytes of a secret that is searched for in other text; shorter ones occur by
+// shortest is the smallest length, in bytes, of a secret that is hidden wherever it occurs. Shorter texts may occur by
 // chance.
 const shortest = 4
 
-// Known are the secrets that a process was given; its output is shown without them. The zero value has none. It is
-// safe for concurrent use.
+// Known collects the secrets that a process was given, to hide them in its output. The zero value has none. It is safe
+// for concurrent use.
 type Known struct {
 	mu     sync.RWMutex
-	values []string // longer ones first
+	values []string // the secrets, longer ones first
 }
 
-// AddCommand adds the secrets in a shell command.
+// AddCommand adds the secrets that are written out in a shell command.
 func (k *Known) AddCommand(command string) {
 	for _, p := range literal(command) {
 		k.add(command[p.from:p.to])
 	}
 }
 
-// AddOption adds the secret in an option's value, if it has one.
+// AddOption adds the secrets in an option's value. This is the whole value if the option's name indicates a secret.
 func (k *Known) AddOption(name, value string) {
 	if HideOption(name, value) == mask {
 		k.add(value)
@@ -35,7 +35,7 @@ func (k *Known) AddOption(name, value string) {
 	}
 }
 
-// AddAddress adds the password in a server's address, except guest, which is no secret.
+// AddAddress adds the password in a server's address. The usual password "guest" is not added, since it is no secret.
 func (k *Known) AddAddress(address string) {
 	for _, p := range addresses(address) {
 		if password := address[p.from:p.to]; password != "guest" {
@@ -54,7 +54,7 @@ func (k *Known) add(value string) {
 	slices.SortStableFunc(k.values, func(a, b string) int { return len(b) - len(a) })
 }
 
-// Hide hides these secrets in a text, and those of addresses and assignments.
+// Hide replaces the known secrets in a text, and also the passwords in addresses and assignments.
 func (k *Known) Hide(text string) string {
 	k.mu.RLock()
 	defer k.mu.RUnlock()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Patterns of names of secrets, and of a value as a shell word or part of one.
+// Regular expressions that find names of secrets, such as "password", and values in shell commands.
 const (
 	called = `(?:[\w-]*(?:passw|passphrase|pwd|secret|token|credential|(?:api|access|private)[_-]?key)[\w-]*|(?:[\w-]*[_-])?(?:auth|pass))`
 	word   = `((?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s&'"\\]|['"\\])+)`
@@ -23,18 +23,18 @@ var (
 	named = []*regexp.Regexp{query, assign, member, header}
 )
 
-// placeholder stands for a password in an example of an address.
+// placeholder is the text that stands for a password in the examples of addresses. It is not hidden.
 const placeholder = "PASSWORD"
 
-// place is the position of a secret in a text.
+// place is the position of a secret in a text, from the first byte up to, but not including, the last.
 type place struct{ from, to int }
 
-// inCommand are the positions of secrets in a command.
+// inCommand finds the secrets in a shell command.
 func inCommand(text string) []place {
 	return merged(append(addresses(text), assignments(text, append(slices.Clip(named), option))...))
 }
 
-// addresses are the positions of secrets in addresses.
+// addresses finds the passwords in addresses such as amqp://user:password@host.
 func addresses(text string) (out []place) {
 	starts := scheme.FindAllStringIndex(text, -1)
 	for i, at := range starts {
@@ -61,7 +61,7 @@ func addresses(text string) (out []place) {
 	return out
 }
 
-// assignments are the positions of values that the patterns find, without their quotes.
+// assignments finds the values that the patterns match, such as the value in password=x. Quotes are left out.
 func assignments(text string, patterns []*regexp.Regexp) (out []place) {
 	for _, pattern := range patterns {
 		for _, at := range pattern.FindAllStringSubmatchIndex(text, -1) {
@@ -73,7 +73,7 @@ func assignments(text string, patterns []*regexp.Regexp) (out []place) {
 	return out
 }
 
-// bare is the position of a value without its quotes, and without a following end of the command or closing quote.
+// bare narrows the position of a value: it leaves out quotes and a semicolon after the value.
 func bare(text string, p place) place {
 	value := strings.TrimRight(text[p.from:p.to], ";")
 	p.to = p.from + len(value)
@@ -91,7 +91,7 @@ func bare(text string, p place) place {
 	return place{p.from, p.from + len(strings.TrimRight(value, `'"`))}
 }
 
-// quoteAt is the quote that encloses a position of a command, 0 for none.
+// quoteAt is the kind of quote that encloses a position in a shell command; 0 if none does.
 func quoteAt(text string, at int) (quote rune) {
 	escaped := false
 	for _, c := range text[:at] {
@@ -109,7 +109,7 @@ func quoteAt(text string, at int) (quote rune) {
 	return quote
 }
 
-// merged are the positions in order, with overlapping ones merged.
+// merged sorts the positions and merges those that overlap.
 func merged(places []place) (out []place) {
 	slices.SortFunc(places, func(a, b place) int { return a.from - b.from })
 	for _, p := range places {

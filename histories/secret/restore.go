@@ -12,19 +12,20 @@ var (
 	variable = regexp.MustCompile(`^\$(?:\w+|\{\w+\})$`)
 )
 
-// Command hides the secrets in a shell command. A value that is read from an environment variable, such as
-// "$PASSWORD", is no secret.
+// Command hides the secrets that are written out in a shell command. A reference to an environment variable, such as
+// "$PASSWORD", is not hidden.
 func Command(command string) string { return masked(command, literal(command)) }
 
-// literal are the positions of secrets written out in a shell command.
+// literal finds the secrets that are written out in a shell command.
 func literal(command string) []place {
 	return slices.DeleteFunc(inCommand(command), func(p place) bool {
 		return quoteAt(command, p.from) != '\'' && variable.MatchString(command[p.from:p.to])
 	})
 }
 
-// Variables are the names of the environment variables that restore the secrets hidden by [Command], in their order:
-// the variable that the command assigns, or LOCKPROOF_SECRET_1, LOCKPROOF_SECRET_2 and so on.
+// Variables are the names of the environment variables for the secrets that [Command] has hidden, in the order of the
+// command. If the command assigns a secret to a variable, this is its name. Other secrets have the names
+// LOCKPROOF_SECRET_1, LOCKPROOF_SECRET_2 and so on.
 func Variables(hidden string) (names []string) {
 	numbered := 0
 	for _, p := range hiddenIn(hidden) {
@@ -41,13 +42,13 @@ func Variables(hidden string) (names []string) {
 	return names
 }
 
-// hiddenIn are the positions of hidden secrets.
+// hiddenIn finds the places where secrets are hidden in a command.
 func hiddenIn(hidden string) []place {
 	return slices.DeleteFunc(inCommand(hidden), func(p place) bool { return hidden[p.from:p.to] != mask })
 }
 
-// Restore puts secrets back into a hidden command; lookup returns them by the names of [Variables]. missing are the
-// names that lookup does not know.
+// Restore puts the secrets back into a command whose secrets are hidden. lookup returns the secret for each name of
+// [Variables]. missing are the names for which lookup has no secret.
 func Restore(hidden string, lookup func(name string) (value string, ok bool)) (command string, missing []string) {
 	var b strings.Builder
 	end, names := 0, Variables(hidden)
@@ -62,7 +63,7 @@ func Restore(hidden string, lookup func(name string) (value string, ok bool)) (c
 	return b.String() + hidden[end:], missing
 }
 
-// escape escapes a value for a shell command within the given quotes.
+// escape escapes a value for a shell command, inside the given kind of quotes; 0 means no quotes.
 func escape(value string, quote rune) string {
 	switch {
 	case quote == '\'':

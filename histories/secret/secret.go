@@ -1,6 +1,6 @@
-// Package secret hides passwords in what is shown or stored: in addresses, in their queries, and in options, flags
-// and environment variables whose names indicate a secret. The rest of the text stays readable, with *** for the
-// password.
+// Package secret hides passwords in what is shown or stored. It finds them in addresses and their queries, and in
+// options, flags and environment variables whose names indicate a secret. A password is replaced by ***, and the other
+// text stays readable.
 package secret
 
 import (
@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// mask replaces a secret.
+// mask is the text that replaces a secret.
 const mask = "***"
 
-// Address is the address of a server. Its String and JSON hide the secret; string(address) is the real address.
+// Address is the address of a server, such as a URL with a password. Printing it, or writing it as JSON, hides the
+// password; string(address) does not.
 type Address string
 
 // String is the address without its secret.
 func (a Address) String() string { return Hide(string(a)) }
 
-// Format writes the address without its secret, whatever the verb.
+// Format writes the address without its secret, for every format verb.
 func (a Address) Format(s fmt.State, verb rune) {
 	if verb == 'q' {
 		fmt.Fprintf(s, "%q", a.String())
@@ -28,19 +29,20 @@ func (a Address) Format(s fmt.State, verb rune) {
 	_, _ = io.WriteString(s, a.String())
 }
 
-// MarshalJSON is the address without its secret.
+// MarshalJSON writes the address without its secret.
 func (a Address) MarshalJSON() ([]byte, error) { return json.Marshal(a.String()) }
 
-// Hide hides the secrets of addresses and assignments in a text. In an address that does not parse, since its
-// password has special characters, everything up to the last @ is hidden.
+// Hide hides the secrets in addresses and assignments in a text. In an address, everything between the user's name and
+// the last @ is hidden, since a password may contain special characters.
 func Hide(text string) string {
 	return masked(text, merged(append(addresses(text), assignments(text, named)...)))
 }
 
-// HideCommand is Hide for a whole command or one of its words; the next word after a flag may be a secret.
+// HideCommand hides the secrets in a shell command or one of its words. The word after a flag such as --password is
+// hidden too.
 func HideCommand(text string) string { return masked(text, inCommand(text)) }
 
-// HideOption hides the secret in an option's value: the whole value if the option's name indicates a secret.
+// HideOption hides the secrets in an option's value. If the option's name indicates a secret, it hides the whole value.
 func HideOption(name, value string) string {
 	if assigned := name + "="; value != "" && Hide(assigned+"x") != assigned+"x" {
 		return mask
@@ -48,10 +50,10 @@ func HideOption(name, value string) string {
 	return HideCommand(value)
 }
 
-// Masked reports whether a text has a hidden secret.
+// Masked reports whether a text contains a hidden secret.
 func Masked(text string) bool { return strings.Contains(text, mask) }
 
-// masked replaces these positions by the mask.
+// masked replaces the text at these positions by ***.
 func masked(text string, places []place) string {
 	var b strings.Builder
 	end := 0

@@ -9,7 +9,8 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// TestHide: no address shows its password, whether it parses or not, and what has none stays as it is.
+// TestHide: the password in an address is hidden, even if the address cannot be parsed. Text without a password is
+// unchanged.
 func TestHide(t *testing.T) {
 	for text, want := range map[string]string{
 		"amqp://u:marked@h:1/%2F":                     "amqp://u:***@h:1/%2F",
@@ -34,7 +35,7 @@ func TestHide(t *testing.T) {
 	}
 }
 
-// TestAddress: an address shows no password, however it is printed.
+// TestAddress: an address hides its password with every format verb and in JSON.
 func TestAddress(t *testing.T) {
 	a := secret.Address("amqp://u:marked@h")
 	data, err := json.Marshal(struct{ A secret.Address }{a})
@@ -44,7 +45,8 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestHideOption: an option that is named for a secret shows nothing of it, and another shows no address's.
+// TestHideOption: the value of an option is hidden if the option's name, such as "password", indicates a secret. In
+// other options, only passwords in addresses are hidden.
 func TestHideOption(t *testing.T) {
 	for _, c := range [][3]string{
 		{"password", "a b", "***"}, {"api-token", "x", "***"}, {"DB_PASS", "x", "***"}, {"auth", "x", "***"}, {"client-secret", "x", "***"},
@@ -57,8 +59,8 @@ func TestHideOption(t *testing.T) {
 	}
 }
 
-// TestRestore: a command has no secrets once they are hidden, says by which variables they are given again, and is then
-// what it was.
+// TestRestore: hiding removes the secrets from a command, and the names of the variables for them are known. Restoring
+// them gives the original command.
 func TestRestore(t *testing.T) {
 	for _, c := range []struct{ command, hidden, variables string }{
 		{"PASSWORD=marked python3 a.py", "PASSWORD=*** python3 a.py", "PASSWORD"},
@@ -96,7 +98,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestHideWholeValue: a value is hidden to its end, however it is quoted.
+// TestHideWholeValue: a secret value is hidden up to its end, however it is quoted.
 func TestHideWholeValue(t *testing.T) {
 	for _, text := range []string{
 		`PASSWORD=a'marked b' ./a`, `PASSWORD=a\ marked ./a`, `PASSWORD="a\"marked" ./a`, `password=it'smarked`, `--password "a marked"`,
@@ -107,7 +109,7 @@ func TestHideWholeValue(t *testing.T) {
 	}
 }
 
-// FuzzHide: what is hidden once stays so, and a hidden command takes its secrets back.
+// FuzzHide: hiding secrets in any text, and restoring secrets in any command, does not panic.
 func FuzzHide(f *testing.F) {
 	f.Add("amqp://u:p@h?password=x")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestFill: what is wider than a line is broken at its blanks, and elsewhere only where it has none.
+// TestFill: a text that is wider than a line is broken at its blanks. A part without blanks is broken only if it is
+// wider than a line.
 func TestFill(t *testing.T) {
 	for _, test := range []struct {
 		words []string

@@ -10,11 +10,11 @@ import (
 
 // Style describes the output medium of text.
 type Style struct {
-	Width int  // columns; 0 is 100
-	Color bool // escape sequences may be used: it is a terminal, and NO_COLOR is not set
+	Width int  // width in columns; 0 means 100
+	Color bool // escape sequences may be used: the output is a terminal, and NO_COLOR is not set
 }
 
-// Columns is the largest width of text.
+// Columns is the largest width of text, in columns.
 func (s Style) Columns() int {
 	if s.Width <= 0 {
 		return 100
@@ -22,13 +22,13 @@ func (s Style) Columns() int {
 	return max(s.Width, minWidth)
 }
 
-// minWidth is the smallest width of any drawing; a narrower terminal wraps.
+// minWidth is the smallest width of a drawing, in columns. A narrower terminal breaks its lines.
 const minWidth = 60
 
-// Colour has the parameters of an SGR sequence; "" is plain.
+// Colour has the parameters of the escape sequence for a colour; "" means plain text.
 type Colour string
 
-// The styles of text.
+// The colours and styles of text, as parameters of escape sequences.
 const (
 	Plain  Colour = ""
 	Bold   Colour = "1"
@@ -38,10 +38,10 @@ const (
 	Yellow Colour = "33"
 )
 
-// clientColours distinguish clients wherever they are named.
+// clientColours are the colours of clients in all texts.
 var clientColours = [...]Colour{"36", "35", "33", "34", "32", "96", "95", "94"}
 
-// ClientColour is the colour of a client, counted from 1.
+// ClientColour is the colour of a client. Clients count from 1.
 func ClientColour(client int) Colour {
 	if client < 1 {
 		return Plain
@@ -58,7 +58,7 @@ type Span struct {
 // Line is a sequence of spans on one line.
 type Line []Span
 
-// Of returns text in the colour.
+// Of returns text in this colour.
 func (c Colour) Of(text string) Span { return Span{Text: text, Colour: c} }
 
 // Width is the number of columns of the line.
@@ -70,7 +70,7 @@ func (l Line) Width() int {
 	return n
 }
 
-// Paint writes a line in a style, without trailing blanks.
+// Paint writes a line, with colours if the style has them, and without trailing blanks.
 func (s Style) Paint(w *strings.Builder, l Line) {
 	for len(l) > 0 && strings.TrimRight(l[len(l)-1].Text, " ") == "" {
 		l = l[:len(l)-1]
@@ -100,8 +100,8 @@ func (l Line) Pad(width int) Line {
 // Wrap breaks text at blanks into lines of at most the given width.
 func Wrap(text string, width int) []string { return Fill(strings.Fields(text), " ", width) }
 
-// Fill puts words on lines of at most the given width, at least one line. A wider word is broken at a blank, or at
-// that width if it has none.
+// Fill puts words on lines of at most the given width, and returns at least one line. A word that is too wide is broken
+// at its blanks, or after width columns if it has none.
 func Fill(words []string, sep string, width int) []string {
 	var lines []string
 	current := ""
@@ -131,11 +131,11 @@ func Fill(words []string, sep string, width int) []string {
 	return lines
 }
 
-// Printable makes text from outside safe to show. Paint does so again; text that is escaped earlier is measured with
-// its final width.
+// Printable makes text from outside safe to show. Paint also does this, but only escaped text has its final width when
+// columns are measured.
 func Printable(text string) string { return safetext.Escape(text) }
 
-// Grouped is a number with its digits grouped in threes.
+// Grouped writes a number with commas between groups of three digits.
 func Grouped(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -144,7 +144,7 @@ func Grouped(n int) string {
 	return s
 }
 
-// Plural is a number with its noun.
+// Plural writes a number with its noun: "1 slot", "2 slots".
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -155,7 +155,8 @@ func Plural(n int, noun string) string {
 	return Grouped(n) + " " + noun + "s"
 }
 
-// Beside puts words to the right of a line, from a margin on.
+// Beside puts words to the right of a line, from column margin on. Words that do not fit into width columns continue on
+// more lines.
 func Beside(l Line, words []string, colour Colour, margin, width int) []Line {
 	var out []Line
 	for _, part := range Fill(words, " ", width) {
@@ -165,7 +166,7 @@ func Beside(l Line, words []string, colour Colour, margin, width int) []Line {
 	return out
 }
 
-// List separates items, and makes each one word for wrapping.
+// List puts a separator after each item but the last. Each item becomes one word, so that wrapping does not break it.
 func List(items []string) []string {
 	var words []string
 	for i, item := range items {

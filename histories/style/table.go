@@ -5,16 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// Table has rows of cells in aligned columns, two blanks apart.
+// Table has rows of cells in aligned columns. Two blanks separate the columns.
 type Table struct {
-	Right []bool // columns that are aligned to the right
+	Right []bool // columns that are aligned on the right
 	rows  [][]Span
 }
 
 // Add adds a row.
 func (t *Table) Add(cells ...Span) { t.rows = append(t.rows, cells) }
 
-// Lines are the rows, indented.
+// Lines are the rows with aligned columns, indented by a number of blanks.
 func (t *Table) Lines(indent int) []Line {
 	widths := t.widths()
 	var out []Line

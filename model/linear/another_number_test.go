@@ -8,9 +8,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// A client that first appears after a restart may hold its slot on an earlier connection with another number. A
-// second number that names the slot may be the same client, and its loss of the slot is then unknown: the slot may be
-// free from the acquire on. Without a restart, no client has two numbers.
+// TestAnotherNumber: a client that first appears after a restart may hold a slot that it acquired on an earlier
+// connection, under another process number. If it then verifies or releases the slot, the slot may have been lost at
+// any moment since the acquire. Without a restart, every client has one number.
 func TestAnotherNumber(t *testing.T) {
 	const taken = `
 		c1 acquire
@@ -31,7 +31,7 @@ func TestAnotherNumber(t *testing.T) {
 			c2 ok verify 1` + again, Illegal, Legal},
 		"released after it was taken again": {taken + again + `
 			c2 release 1
-			c2 ok release 1`, Illegal, Illegal}, // it may be either's, and the other has it
+			c2 ok release 1`, Illegal, Illegal}, // c2 may have had either grant; the other still holds
 		"another slot is released": {taken + `
 			c2 release 2
 			c2 ok release 2` + again, Illegal, Illegal},

@@ -14,7 +14,9 @@ func BenchmarkCrowd(b *testing.B) {
 	for _, unanswered := range []float64{0, 0.01} {
 		for _, evidence := range []bool{true, false} {
 			for s := property.Weak; s <= property.Strong; s++ {
-				if unanswered == 0 && !evidence || s == property.Strong && !evidence { // the first has some; the second is too large to decide
+				// Without unanswered operations, evidence makes no difference. The second kind of history is too large
+				// to decide.
+				if unanswered == 0 && !evidence || s == property.Strong && !evidence {
 					continue
 				}
 				h := drawn.Crowd{Operations: ops, Clients: 30, Slots: 8, Unanswered: unanswered, Evidence: evidence}.Whole(1)

@@ -12,35 +12,34 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// brute decides a small history by going through everything that can happen, event by event, with
-// nothing but the words of [Specification]: no decomposition, no order, no dominance. It knows one
-// lock with numbered slots, processes that acquire one slot at a time, and histories that tell when
-// connections ended.
+// brute decides a small history by trying everything that can happen, event by event. It follows the text of
+// [Specification] directly, without atomic steps, a preferred order, or dominance. It supports one lock with numbered
+// slots, processes that acquire one slot at a time, and histories that record when connections ended.
 type brute struct {
 	h      *history.History
 	strong bool
-	anyone bool // may release
+	anyone bool // any client may release
 	acts   []act
-	shrunk bool // slots are removed
+	shrunk bool // the history removes slots
 }
 
-// act is one operation.
+// act is one operation of the history.
 type act struct {
 	f        lock.Op
 	process  int32
-	inv, ret int // ret is -1 if it was not answered
+	inv, ret int // events; ret is -1 if there is no answer
 	e        history.Event
 	slot     int
 	slots    int
-	// elsewhere says of an unanswered acquire that it may go on on another connection.
+	// elsewhere says that an unanswered acquire may have continued on another connection.
 	elsewhere bool
 }
 
-// scene is one state of the lock and of the operations on it.
+// scene is a possible state of the lock, with the progress of all operations.
 type scene struct {
 	slots  int
-	holder []int // by slot: the act that took it, plus 1
-	at     []int // by act: how much of it has happened
+	holder []int // by slot: the index of the act that took it, plus 1; 0 if free
+	at     []int // by act: the number of steps that have happened; -1 if ended
 	seen   []string
 }
 
@@ -84,8 +83,8 @@ func newBrute(h *history.History, o Options) *brute {
 	return b
 }
 
-// elsewhere reports whether an acquire's connection ended in its course while its client was alive,
-// and nothing tells that it gave up for that reason.
+// elsewhere reports whether an unanswered acquire may have continued on another connection. Its connection ended during
+// the call while the client was alive, and its reason is not that loss.
 func (b *brute) elsewhere(a *act) bool {
 	if a.ret >= 0 || a.f != lock.Acquire || b.h.GoneMayFree || disconnecting(a.e.Reason) {
 		return false
@@ -101,10 +100,10 @@ func (b *brute) elsewhere(a *act) bool {
 	return false
 }
 
-// bruteScenes bounds the work.
+// bruteScenes is the largest number of states before the brute force gives up.
 const bruteScenes = 4000
 
-// legal reports whether some way through the events contradicts none, and whether that is certain.
+// legal reports whether some sequence of states explains all events. certain is false if there were too many states.
 func (b *brute) legal() (legal, certain bool) {
 	first := &scene{slots: b.h.Slots[0], holder: make([]int, bruteSlots+1), at: make([]int, len(b.acts)), seen: make([]string, len(b.acts))}
 	if b.h.Kind == lock.Mutex {
@@ -128,7 +127,7 @@ func (b *brute) legal() (legal, certain bool) {
 	return true, true
 }
 
-// closure adds all that can happen before event i.
+// closure adds all states that can be reached before event i.
 func (b *brute) closure(scenes map[string]*scene, i int) map[string]*scene {
 	todo := slices.Collect(maps.Values(scenes))
 	for len(todo) > 0 && len(scenes) <= bruteScenes {
@@ -153,7 +152,7 @@ func (b *brute) closure(scenes map[string]*scene, i int) map[string]*scene {
 	return scenes
 }
 
-// visit adds a scene, if it is new.
+// visit adds a state if it is new.
 func visit(scenes map[string]*scene, todo []*scene, s *scene) []*scene {
 	key := s.key()
 	if scenes[key] != nil {
@@ -163,9 +162,9 @@ func visit(scenes map[string]*scene, todo []*scene, s *scene) []*scene {
 	return append(todo, s)
 }
 
-// leaving reports whether the slot of an act may be lost before event i. Its process crashed before, and its end is
-// recorded late. If the end of a connection may free slots, a connection of the process ended, or a verify said
-// neither held nor removed.
+// leaving reports whether the slot of act k may be lost before event i. This is possible if its process crashed and
+// ends of connections are recorded late. With GoneMayFree, it is also possible after the end of a connection, or after
+// a verify that said neither held nor removed.
 func (b *brute) leaving(k, i int) bool {
 	a := &b.acts[k]
 	if b.h.GoneLate && slices.ContainsFunc(b.h.Events[:i], func(e history.Event) bool { return e.F == history.Crash && e.Target == a.process }) {
@@ -188,7 +187,7 @@ func (b *brute) leaving(k, i int) bool {
 	return false
 }
 
-// event is what an event makes of a scene, or nil if it contradicts it.
+// event is the state after an event; nil if the event contradicts the state.
 func (b *brute) event(s *scene, i int, e history.Event) *scene {
 	if (e.F == history.Gone || e.F == history.Restart) && !b.h.GoneMayFree {
 		return b.end(s.clone(), i, e)
@@ -201,7 +200,8 @@ func (b *brute) event(s *scene, i int, e history.Event) *scene {
 	return s
 }
 
-// end frees the slots of the process, or of all processes, and ends its unanswered operation.
+// end handles the end of one process's connection, or of all: it frees their slots and ends their unanswered
+// operations.
 func (b *brute) end(s *scene, i int, e history.Event) *scene {
 	for slot, k := range s.holder {
 		if k > 0 && (e.F == history.Restart || b.acts[k-1].process == e.Target) {
@@ -217,7 +217,7 @@ func (b *brute) end(s *scene, i int, e history.Event) *scene {
 	return s
 }
 
-// need is how much of an operation has to happen for its answer to be true.
+// need is the number of steps of an operation that must have happened when its answer comes.
 func (b *brute) need(k int) int {
 	a := &b.acts[k]
 	ok := a.e.Type == history.OK
@@ -236,7 +236,7 @@ func (b *brute) need(k int) int {
 	return 0
 }
 
-// step is what one more moment of an operation can make of a scene.
+// step returns the states that one more step of an operation can lead to.
 func (b *brute) step(s *scene, k int) []*scene {
 	a := &b.acts[k]
 	if a.ret >= 0 && s.at[k] == b.need(k) {
@@ -255,7 +255,7 @@ func (b *brute) step(s *scene, k int) []*scene {
 	return b.administer(s, k, a)
 }
 
-// then is the scene with one more moment of an operation, if it can come.
+// then is the state after one more step of an operation; none if ok is false.
 func then(s *scene, k int, ok bool, changes ...func(*scene)) []*scene {
 	if !ok {
 		return nil
@@ -289,7 +289,7 @@ func (b *brute) acquire(s *scene, k int, a *act) []*scene {
 	return b.scan(s, k)
 }
 
-// scan notes the slots that are taken or missing now.
+// scan records which slots an acquire has seen taken or missing so far.
 func (b *brute) scan(s *scene, k int) []*scene {
 	seen := []byte(s.seen[k])
 	if len(seen) == 0 {
@@ -313,7 +313,7 @@ func (b *brute) scan(s *scene, k int) []*scene {
 	return []*scene{n}
 }
 
-// unanswered takes a slot, and may give it back where slots are removed.
+// unanswered takes a slot for an unanswered acquire. It may also give the slot back, if slots can be lost or removed.
 func (b *brute) unanswered(s *scene, k int, a *act) (next []*scene) {
 	if s.at[k] == 1 {
 		slot := slices.Index(s.holder, k+1)
@@ -327,8 +327,8 @@ func (b *brute) unanswered(s *scene, k int, a *act) (next []*scene) {
 	return next
 }
 
-// grant is the last acquire by which the process of an operation was granted its slot and did not
-// give it back.
+// grant is the last acquire by which the process of an operation was granted its slot and has not given it back; -1 if
+// there is none.
 func (b *brute) grant(k int, a *act) int {
 	for g := k - 1; g >= 0; g-- {
 		o := &b.acts[g]
@@ -345,8 +345,8 @@ func (b *brute) grant(k int, a *act) int {
 	return -1
 }
 
-// retakes reports whether a verify says held after its process may have lost the slot, so that it may have reclaimed
-// it.
+// retakes reports whether a verify said held after its process may have lost the slot. The process may then have
+// reclaimed the slot.
 func (b *brute) retakes(k int) bool {
 	a := &b.acts[k]
 	if !b.h.GoneMayFree || a.f != lock.Verify || a.ret < 0 || a.e.Type != history.OK || !a.e.Held {
@@ -401,7 +401,7 @@ func (b *brute) administer(s *scene, k int, a *act) []*scene {
 	return then(s, k, true, func(s *scene) { s.slots = 0 })
 }
 
-// simple reports whether brute force knows everything that is in a history.
+// simple reports whether the brute force supports everything in a history.
 func simple(h *history.History) bool {
 	slots, told, restarted := h.Slots[0], false, false
 	granted, ended := map[int32]bool{}, map[int32]bool{}
@@ -411,7 +411,7 @@ func simple(h *history.History) bool {
 		case e.F == history.Restart:
 			restarted, told = true, true
 		case e.F == history.Gone && restarted, op == lock.Acquire && e.Type == history.Invoke && ended[e.Process]:
-			return false // it may be about a connection that is not known
+			return false // the client's new connection is unknown
 		case e.F == history.Gone:
 			ended[e.Target], told = true, true
 		case op == lock.Add, op == lock.Create:
@@ -421,7 +421,7 @@ func simple(h *history.History) bool {
 		case op == lock.Release && e.Type == history.Info:
 			return false
 		case op == lock.Acquire && e.Type == history.Invoke && granted[e.Process]:
-			return false // it may hold several slots
+			return false // the process may hold several slots
 		case op == lock.Acquire && e.Type == history.OK:
 			granted[e.Process] = true
 		}
@@ -450,7 +450,7 @@ func TestSearchAgreesWithBruteForce(t *testing.T) {
 		for _, o := range readings {
 			if o.Releases == ByAnyone {
 				if i%4 > 0 {
-					break // a quarter of them will do
+					break // a quarter of the histories suffices for this reading
 				}
 				h = usurped(choose, h)
 			}

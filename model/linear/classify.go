@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// Most operations have a best moment of effect: a slot is taken as early and returned as late as possible. Other
-// operations only need the slot to be taken at some moment, and its takers follow one another in the order of their
-// answers. Three kinds of operations need the slot to be free: a wait, an acquire that withdraws, and an acquire
-// whose grant may end before its answer. If one of them overlaps an operation on its slot, the latter is open: its
-// moment is searched for.
+// Most operations have a best moment of effect: a slot is taken as early as possible and returned as late as possible.
+// Some operations need the slot to be taken at some moment; for these, the holders follow each other in the order of
+// their answers. Three kinds of operations need the slot to be free: a wait, a withdrawn acquire, and an acquire whose
+// grant may end before its answer. They disturb this order. An operation on the same slot that overlaps one of them is
+// called open: the search tries every moment for it.
 
-// disturbance is a call that needs its slot free at some moment.
+// disturbance is a call that needs its slot to be free at some moment.
 type disturbance struct {
 	slot     uint16
 	inv, ret int32
-	reach    int32 // the latest end of this one and those before it on the same slot
+	reach    int32 // latest end of this and of the earlier ones on the same slot
 }
 
-// disturbances are sorted by slot and beginning.
+// disturbances are sorted by slot, and then by the beginning of the call.
 type disturbances []disturbance
 
-// overlap reports whether a disturbance of a slot overlaps the time from from to to.
+// overlap reports whether a disturbance of the slot overlaps the events from from to to.
 func (d disturbances) overlap(slot uint16, from, to int32) bool {
 	i, _ := slices.BinarySearchFunc(d, disturbance{slot: slot, inv: to}, compareDisturbances)
 	return i > 0 && d[i-1].slot == slot && d[i-1].reach > from
@@ -31,7 +31,7 @@ func compareDisturbances(a, b disturbance) int {
 	return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.inv, b.inv))
 }
 
-// classify marks the calls that are open.
+// classify finds the open operations and marks them.
 func (r *normaliser) classify() {
 	if !r.nondeterministic {
 		return
@@ -64,7 +64,7 @@ func (r *normaliser) classifyCall(k *operation) {
 	}
 }
 
-// classifyHeld marks a verify whose answer may become false during the call.
+// classifyHeld marks a verify as open if its client may lose the slot during the call.
 func (r *normaliser) classifyHeld(k *operation) {
 	if k.link == none {
 		return
@@ -75,7 +75,7 @@ func (r *normaliser) classifyHeld(k *operation) {
 	}
 }
 
-// openExit marks a call that may lose its slot at an open moment.
+// openExit marks that every moment must be tried at which a call may lose its slot.
 func (r *normaliser) openExit(k *operation) {
 	if r.roll != nil && k.inv < r.roll.judged && !k.traits.has(openExit) {
 		r.roll.opened = append(r.roll.opened, k)
@@ -83,19 +83,19 @@ func (r *normaliser) openExit(k *operation) {
 	k.traits |= openExit
 }
 
-// disturbs reports whether a call needs its slot free at some moment.
+// disturbs reports whether a call needs its slot to be free at some moment.
 func (k *operation) disturbs() bool {
 	return k.effect == claims || k.effect == findsFree || k.effect == takes && k.traits.has(interrupted)
 }
 
-// mayDisturb notes a call that may need its slot free at some moment.
+// mayDisturb adds a call to the disturbances if it needs its slot to be free at some moment.
 func (r *normaliser) mayDisturb(k *operation) {
 	if k.disturbs() {
 		r.disturbed = append(r.disturbed, disturbance{slot: r.numbered(k.slot), inv: k.inv, ret: k.ret})
 	}
 }
 
-// disturb collects the disturbances.
+// disturb collects and sorts the disturbances.
 func (r *normaliser) disturb() {
 	r.disturbed = r.disturbed[:0]
 	for i := range r.calls {

@@ -2,34 +2,34 @@ package linear
 
 import "github.com/lockproof/lockproof/model/history"
 
-// client is the knowledge of one process while its history is normalised.
+// client has what the normaliser knows about one process at the current event.
 type client struct {
 	process int32
-	inv     int32     // event of its invocation that is not completed; or none
-	f       history.F // operation and lock of that invocation
+	inv     int32     // event of the invocation under way; or none
+	f       history.F // operation and lock of the call under way
 	lock    uint16
-	call    int32 // call of that invocation, if it concerns the current lock; or none
-	gone    int32 // first event since then at which its connection ended; or none
-	ended   bool  // its connection had ended before that
+	call    int32 // number of the call under way, if it is on this lock; or none
+	gone    int32 // first event during the call at which its connection ended; or none
+	ended   bool  // its connection had ended before the call
 	died    bool  // it crashed before its connection ended
-	crashed int32 // the crash, if its connection ends at any moment from the crash on; or endless
-	late    bool  // it appeared after a restart, which may have ended its connection
-	grants  int32 // the latest call by which it may have a slot; link leads to earlier ones
-	pending int32 // its latest unanswered call (index in pending); or none
-	silent  bool  // its operation had no answer for so long that none is expected
-	heard   int32 // the last event at which it had an answer
-	asked   int32 // its latest unanswered acquire; or none
+	crashed int32 // event of the crash, if its slots may be lost at any moment since; or endless
+	late    bool  // it first appeared after a restart, so it may have had an earlier connection
+	grants  int32 // latest call by which it may hold a slot; link leads to earlier ones; or none
+	pending int32 // latest unanswered call that may take effect (index in pending); or none
+	silent  bool  // its call was not answered within the window of events
+	heard   int32 // event of its last answer
+	asked   int32 // number of its latest unanswered acquire; or none
 }
 
-// clients numbers the processes of a history in the order of their appearance.
+// clients gives the processes of a history indices, in the order of their first appearance.
 type clients struct {
 	list   []client
-	dense  []int32 // by process: its index in list, plus 1
+	dense  []int32 // by process number: its index in list, plus 1; 0 if none
 	sparse map[int32]int32
 	late   bool // the broker has restarted
 }
 
-// denseProcesses bounds the process numbers that are looked up by index.
+// denseProcesses is the number of the first process that is looked up in a map, not in a slice.
 const denseProcesses = 1 << 20
 
 func (t *clients) reset() {
@@ -43,7 +43,7 @@ func (t *clients) reset() {
 	t.list = t.list[:0]
 }
 
-// find is the index of a process, or none.
+// find is the index of a process in list; none if it is not known.
 func (t *clients) find(process int32) int32 {
 	if process >= denseProcesses {
 		if i, ok := t.sparse[process]; ok {
@@ -57,7 +57,7 @@ func (t *clients) find(process int32) int32 {
 	return t.dense[process] - 1
 }
 
-// index is the index of a process; a new process is added.
+// index is the index of a process in list. A new process is added.
 func (t *clients) index(process int32) int32 {
 	if i := t.find(process); i != none {
 		return i

@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Simplifying a history for porcupine does not change the verdict: tightened intervals, and cuts at every quiet
-// moment, many more than usual.
+// TestCutsMakeNoDifference: simplifying a history for porcupine does not change its decision. The test narrows
+// intervals and cuts at every possible moment, more often than usual.
 func TestCutsMakeNoDifference(t *testing.T) {
 	cuts := 0
 	for seed := range uint64(1500) {
@@ -48,7 +48,7 @@ func TestCutsMakeNoDifference(t *testing.T) {
 	}
 }
 
-// The result of an administrative operation is uncertain if it overlaps any other, adjacent or not.
+// TestOverlappingAdministration: mixes reports overlapping administrative operations, even if others come between them.
 func TestOverlappingAdministration(t *testing.T) {
 	overlap := func(a, b *operation) bool { return a.inv < b.ret && b.inv < a.ret }
 	var counts [2]int
@@ -84,8 +84,8 @@ func TestOverlappingAdministration(t *testing.T) {
 	}
 }
 
-// If anyone may release, an unanswered acquire may have held the released slot. Answers alone do not show that the
-// lock is free, so the history is not cut there.
+// TestCutAfterUnanswered: if any client may release, the released slot may be one that an unanswered acquire took.
+// Answers alone then do not show that the lock is free, so the history is not cut there.
 func TestCutAfterUnanswered(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -105,8 +105,8 @@ func TestCutAfterUnanswered(t *testing.T) {
 	}
 }
 
-// The fast check distinguishes a limited number of unanswered acquires. With more it returns no verdict instead of a
-// wrong one: here only the last acquire can have had the slot.
+// TestMoreUnansweredThanCanBeTold: the fast check can keep track of 64 unanswered acquires only. With more it is
+// undecided, but never wrong. In this history, only the last acquire can have had the slot.
 func TestMoreUnansweredThanCanBeTold(t *testing.T) {
 	const many = 70
 	var text strings.Builder
@@ -128,7 +128,8 @@ func TestMoreUnansweredThanCanBeTold(t *testing.T) {
 	}
 }
 
-// The fast check returns no verdict for more slots than it has room for; the search decides.
+// TestMoreSlotsThanCanBeTold: the fast check is undecided if a lock has more slots than it supports. The search then
+// decides.
 func TestMoreSlotsThanCanBeTold(t *testing.T) {
 	for slots, want := range map[int]Decision{maxFrontierSlots: Legal, maxFrontierSlots + 1: Undecided} {
 		h := drawn.Script(t, lock.Semaphore, slots, "c1 acquire\nc1 ok acquire 1\n")
@@ -145,8 +146,8 @@ func TestMoreSlotsThanCanBeTold(t *testing.T) {
 	}
 }
 
-// A crashed holder of a permit may lose it at any moment since the crash, if the ends of connections are recorded
-// when they are noticed. Another client may then get it earlier than the record, but not before the crash.
+// TestPermitOfACrashed: if ends of connections are recorded late, a crashed client may lose its permit at any moment
+// since the crash. Another client may then get the permit before the record, but not before the crash.
 func TestPermitOfACrashed(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

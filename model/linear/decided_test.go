@@ -8,9 +8,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Small histories for which porcupine takes half a million to twenty million steps under at least one semantics of
-// failed acquires: it visits the subsets of unanswered operations one by one. With that many steps it decides the
-// same.
+// hard are small histories that take porcupine half a million to twenty million steps under weak or strong semantics of
+// failed acquires. It visits every subset of the unanswered operations. With that many steps, its decision is the same
+// as that of the search.
 var hard = []struct {
 	name    string
 	slots   int
@@ -158,7 +158,7 @@ func TestHardHistoriesAreDecided(t *testing.T) {
 	}
 }
 
-// TestSmallHistoriesAreDecided: no small history is too hard.
+// TestSmallHistoriesAreDecided: every small random history is decided.
 func TestSmallHistoriesAreDecided(t *testing.T) {
 	n := 200_000
 	if testing.Short() {

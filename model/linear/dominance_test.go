@@ -8,12 +8,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Histories that are legal, and that the fast check has two explanations of at some event. The one that
-// looks no worse fails later: it is only what dominance asks for that keeps the other.
+// dominance has legal histories to test when the fast check may discard a state. At some event, two states are
+// possible, and the one that looks better fails later. The other state must therefore not be discarded as dominated.
 var dominance = []struct {
 	name          string
 	slots         int
-	late          bool // the ends of connections are told when they are seen
+	late          bool // ends of connections are recorded when they are noticed, which may be late
 	failedAcquire property.FailedAcquire
 	text          string
 }{

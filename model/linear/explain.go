@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// failed is the finding that the current event, the answer of call k, leaves no possible state.
+// failed is the finding if the answer of call k, the current event, leaves no possible state of the lock.
 func (w *frontier) failed(k int32) Finding {
 	c := w.r.call(k)
 	if w.incomplete {
@@ -16,7 +16,7 @@ func (w *frontier) failed(k int32) Finding {
 	return Finding{Decision: Illegal, Event: int(w.now), Slot: int(c.slot), How: byFastCheck, Why: w.why(c)}
 }
 
-// why explains a wrong answer in one line, by the last state that was discarded.
+// why explains in one line why an answer is wrong. It uses the last state that contradicted the answer.
 func (w *frontier) why(c *operation) string {
 	who, st, slot, kind := w.r.who(c), w.dead, w.r.h.SlotName(c.slot), w.r.h.Kind
 	switch c.effect {
@@ -44,7 +44,7 @@ func (w *frontier) why(c *operation) string {
 	return fmt.Sprintf("%s's %s is about %s %s, which it did not have", who, w.r.operation(c), slot, w.when(c))
 }
 
-// whyNot is the reason why a slot cannot have been granted.
+// whyNot says why a slot cannot have been granted: it did not exist, or another client had it.
 func (w *frontier) whyNot(st *state, c *operation) string {
 	slot := int32(c.slot)
 	what := fmt.Sprintf("%s %s", w.r.h.SlotName(c.slot), w.when(c))
@@ -62,8 +62,8 @@ func (w *frontier) whyNot(st *state, c *operation) string {
 	return what + ", but it was there and free at no moment of the call"
 }
 
-// whyNotFull is the reason why some slot must have been free. If an unanswered acquire may have had one of several
-// slots, the history does not say which.
+// whyNotFull says why a lock cannot have been full: which slot must have been free. If there are unanswered acquires
+// and several free slots, it says that the acquires cannot have taken all of them.
 func (w *frontier) whyNotFull(st *state, c *operation) string {
 	var free []string
 	for s := int32(1); s <= st.slots; s++ {
@@ -80,7 +80,7 @@ func (w *frontier) whyNotFull(st *state, c *operation) string {
 	return property.ForKind(w.r.h.Kind, ", but at no moment of the call every slot was taken", ", but at no moment of the call was it")
 }
 
-// withoutPending is the part of an explanation about unanswered acquires.
+// withoutPending adds that no unanswered acquire can have had the slot; "" if there are no unanswered acquires.
 func (w *frontier) withoutPending() string {
 	if w.pending.some {
 		return ", and no unanswered acquire can have had it"
@@ -98,7 +98,7 @@ func (w *frontier) whyNotHeld(st *state, c *operation) string {
 	return ", but it had lost it"
 }
 
-// holder names the client that holds a slot.
+// holder names the client that holds a slot in a state.
 func (w *frontier) holder(st *state, slot int32) string {
 	if h := st.cells[slot].holder; h != none {
 		return w.r.who(w.r.call(h))
@@ -106,7 +106,7 @@ func (w *frontier) holder(st *state, slot int32) string {
 	return "somebody"
 }
 
-// when is the time of a call, in words.
+// when says in words between which events a call was under way.
 func (w *frontier) when(c *operation) string {
 	return "(" + w.r.h.Moments(int(c.inv), int(c.ret)) + ")"
 }
@@ -116,5 +116,5 @@ func (r *normaliser) who(c *operation) string {
 	return r.h.Who(r.clients.list[c.client].process)
 }
 
-// operation names what a call is.
+// operation names the operation of a call, such as "acquire".
 func (r *normaliser) operation(c *operation) string { return c.op.String() }

@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestFindingsOnDrawnHistories compares the findings on drawn histories with a file: event, slot and reason of each
-// history that is not legal. It holds the texts; [TestFastCheckAgreesWithPorcupine] checks the decisions. -rewrite
+// TestFindingsOnDrawnHistories compares the findings on random histories with a file: the event, slot and reason for
+// each illegal history. The decisions themselves are checked by [TestFastCheckAgreesWithPorcupine]. The flag -rewrite
 // renews the file.
 func TestFindingsOnDrawnHistories(t *testing.T) {
 	var c Checker

@@ -6,10 +6,11 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// frontier is the fast check. It walks the events of one lock once and keeps every possible state of the lock, given
-// the answers so far. An operation with a known best moment of effect (classify.go) takes effect then and splits no
-// state. Open operations split states: steps of administration, unanswered acquires, and operations that affect
-// others. A state that contradicts an answer is discarded. The history is illegal once no state is left.
+// frontier is the fast check. It goes through the events of a lock once, and keeps every state of the lock that the
+// answers so far allow. An operation with a known best moment (classify.go) takes effect at that moment, and leads from
+// each state to one other. An open operation may take effect or not, so it multiplies the states. Open operations are
+// steps of administration, unanswered acquires, and operations whose moment affects others. A state that contradicts an
+// answer is discarded. If no state is left, the history is illegal.
 //
 // An open operation takes effect just before an event that asks for the effect: no earlier moment makes a difference.
 // Among states that differ only in when slots were last free, taken, added or removed, the latest dominates, and the
@@ -21,59 +22,60 @@ type frontier struct {
 
 	states []*state
 	pool   []*state
-	dead   *state // the last state that was discarded
+	dead   *state // the last discarded state, for the explanation
 
-	queues           [][]int32 // by slot: takes under way whose moment is not open, the earliest answer first
-	waiting          []int32   // calls under way that ask for an effect of others
-	fulls            int       // number of these that found the lock full
+	queues           [][]int32 // by slot: grants under way without the trait open, sorted by answer
+	waiting          []int32   // calls under way that need an effect of other calls
+	fulls            int       // number of calls in waiting that found the lock full
 	staged           []stagedOperation
-	free             []int32 // stage numbers not in use
-	stages           int32   // number of stage numbers
-	floatingReleases []int32 // holders that may lose their slot at an open moment
+	free             []int32 // stage indices not in use
+	stages           int32   // number of stage indices
+	floatingReleases []int32 // calls that may lose their slot at an open moment
 	pending          pendingAcquires
 
 	effort     effort
 	work       int
-	incomplete bool // states were left out: that no state is left proves nothing
+	incomplete bool // states were left out, so having no state left proves nothing
 }
 
-// stagedOperation is a call under way that takes effect in steps. stage is the index at which a state has its
-// progress.
+// stagedOperation is a call under way that takes effect in several steps. Its progress is state.stage[stage].
 type stagedOperation struct {
 	call, stage int32
 }
 
-// effort bounds the search. At a bound, states are left out; the check then decides Legal or nothing.
+// effort bounds the work of the fast check. At a bound, states are left out. The check can then still find a history
+// legal, but not illegal.
 type effort struct {
-	keep int // states kept from one event to the next
-	most int // states at one event
-	work int // states made and compared, plus four for each event
+	keep int // number of states kept from one event to the next
+	most int // number of states at one event
+	work int // number of states made and compared, plus four for each event
 }
 
-// efforts are tried in turn until one decides. The first effort is usually enough; one history in some thousands
-// needs the last.
+// efforts are tried in this order until one of them decides. The first usually does. About one history in a few
+// thousand needs the last.
 var efforts = [...]effort{
 	{keep: 8, most: 1 << 10, work: 1 << 21},
 	{keep: 1 << 9, most: 1 << 10, work: 1 << 21},
 	{keep: 1 << 11, most: 1 << 12, work: 1 << 24},
 }
 
-// readEfforts are those for a history that is read, which would have to be read again for the next: the first one is
-// greater. With 1 % of its operations unanswered, the first of efforts gives up about once in five million.
+// readEfforts are the efforts for a history that is read. A further effort needs another pass over the history, so the
+// first is greater here. If 1 % of the operations are unanswered, the smaller first effort fails about once in five
+// million.
 var readEfforts = [...]effort{{keep: 32, most: 1 << 10, work: 1 << 21}, efforts[1], efforts[2]}
 
-// unproved is the finding for histories in which an unanswered acquire must have had an effect.
+// unproved is the finding if a client used a slot that only an unanswered acquire can have taken.
 var unproved = Finding{
 	Event: -1, How: byFastCheck, Why: "a slot is verified or released that only an unanswered acquire can have taken",
 }
 
-// tooMany is the finding if a bound is reached.
+// tooMany is the finding if the check reaches a bound of its effort.
 var tooMany = Finding{Event: -1, How: byFastCheck, Why: "there are too many ways to explain it"}
 
-// tooManySlots is the finding if a state would be too large.
+// tooManySlots is the finding if a lock has more slots than the fast check supports.
 var tooManySlots = Finding{Event: -1, How: byFastCheck, Why: "there are too many slots"}
 
-// run checks the normaliser's current lock.
+// run checks the lock that the normaliser has prepared.
 func (w *frontier) run(r *normaliser, s property.FailedAcquire) Finding {
 	switch {
 	case r.unproven:
@@ -88,7 +90,7 @@ func (w *frontier) run(r *normaliser, s property.FailedAcquire) Finding {
 	return f
 }
 
-// walk handles the events with the given effort.
+// walk goes through all events with the given effort.
 func (w *frontier) walk(r *normaliser, s property.FailedAcquire, e effort) Finding {
 	w.reset(r, s, e)
 	for i, k := range r.at {
@@ -99,11 +101,11 @@ func (w *frontier) walk(r *normaliser, s property.FailedAcquire, e effort) Findi
 	return legal
 }
 
-// legal is the finding that the whole history has an explanation.
+// legal is the finding that a linearization explains the whole history.
 var legal = Finding{Decision: Legal, Event: -1, How: byFastCheck}
 
-// event handles event i. k is its call, or a negative mark (see normaliser.at). over says that the finding f is
-// final.
+// event handles event i. k is the call of the event, or a negative mark (see normaliser.at). If over is true, f is the
+// final finding.
 func (w *frontier) event(i, k int32) (f Finding, over bool) {
 	w.now = i
 	switch {
@@ -126,7 +128,7 @@ func (w *frontier) event(i, k int32) (f Finding, over bool) {
 	return Finding{}, false
 }
 
-// maxFrontierSlots bounds the slots that a state may have.
+// maxFrontierSlots is the largest number of slots that the fast check supports.
 const maxFrontierSlots = 1 << 12
 
 func (w *frontier) reset(r *normaliser, s property.FailedAcquire, e effort) {
@@ -147,7 +149,7 @@ func (w *frontier) reset(r *normaliser, s property.FailedAcquire, e effort) {
 	w.states = append(w.states, first)
 }
 
-// begin handles an invocation.
+// begin handles the invocation of call k.
 func (w *frontier) begin(k int32, c *operation) {
 	switch c.effect {
 	case takes:
@@ -173,7 +175,7 @@ func (w *frontier) begin(k int32, c *operation) {
 	}
 }
 
-// enqueue adds a take to those that wait for its slot, in the order of their answers.
+// enqueue adds a grant to the queue for its slot, which is sorted by the events of the answers.
 func (w *frontier) enqueue(k int32, c *operation) {
 	q := append(w.queues[c.slot], k)
 	for i := len(q) - 1; i > 0 && w.r.call(q[i-1]).ret > c.ret; i-- {
@@ -188,7 +190,7 @@ func (w *frontier) settleAll(slot uint16) {
 	}
 }
 
-// stage gives a staged call an index for its progress.
+// stage gives a call that takes effect in steps an index for its progress.
 func (w *frontier) stage(k int32) {
 	if len(w.free) == 0 {
 		for _, st := range w.states {
@@ -202,7 +204,8 @@ func (w *frontier) stage(k int32) {
 	w.free = w.free[:n]
 }
 
-// end handles an answer. It tries everything that might make the answer true, and discards states that contradict it.
+// end handles the answer of call k. It adds every state in which the answer may be true, and then discards the states
+// that contradict it.
 func (w *frontier) end(k int32, c *operation) {
 	if w.careful() {
 		w.explore()
@@ -221,7 +224,7 @@ func (w *frontier) end(k int32, c *operation) {
 	w.merge()
 }
 
-// keep keeps the states in which the answer of call k is true.
+// keep discards the states in which the answer of call k is false.
 func (w *frontier) keep(k int32, c *operation) {
 	n := 0
 	for _, st := range w.states {
@@ -236,7 +239,7 @@ func (w *frontier) keep(k int32, c *operation) {
 	w.states = w.states[:n]
 }
 
-// close forgets a call that is over.
+// close removes a call that has ended from the lists of calls under way.
 func (w *frontier) close(k int32, c *operation) {
 	switch c.effect {
 	case takes:
@@ -254,7 +257,7 @@ func (w *frontier) close(k int32, c *operation) {
 	}
 }
 
-// remove removes a call from a list, keeping the order.
+// remove removes a call from a list, and keeps the order of the others.
 func remove(list []int32, k int32) []int32 {
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i] == k {
@@ -289,7 +292,7 @@ func (w *frontier) unstage(k int32) {
 	}
 }
 
-// release returns what a call still holds.
+// release frees the slot that a release or a verify has given up, in every state in which it is still held.
 func (w *frontier) release(c *operation) {
 	for _, st := range w.states {
 		if st.cells[c.slot].holder == c.link {
@@ -298,8 +301,8 @@ func (w *frontier) release(c *operation) {
 	}
 }
 
-// disconnect handles the end of one connection or of all: their slots become free, and their unanswered operations
-// can no longer take effect.
+// disconnect handles the end of one client's connection, or of all. The clients' slots become free, and their
+// unanswered operations can no longer take effect.
 func (w *frontier) disconnect(at int32) {
 	if w.careful() {
 		w.explore()
@@ -317,7 +320,7 @@ func (w *frontier) disconnect(at int32) {
 	w.merge()
 }
 
-// expire forgets unanswered calls that cannot take effect after the current event.
+// expire removes unanswered calls that cannot take effect after the current event.
 func (w *frontier) expire() {
 	for i := len(w.staged) - 1; i >= 0; i-- {
 		if k := w.staged[i].call; w.r.call(k).ret == w.now {
@@ -331,7 +334,8 @@ func (w *frontier) expire() {
 	}
 }
 
-// disturbed makes the moment open at which a holder loses the slot that the beginning call c needs free.
+// disturbed handles a call c that needs its slot to be free. If a holder may lose the slot before the answer, every
+// moment of that loss must be tried.
 func (w *frontier) disturbed(c *operation) {
 	for _, st := range w.states {
 		if h := st.cells[c.slot].holder; h != none && w.r.call(h).ends() < c.ret {
@@ -340,7 +344,7 @@ func (w *frontier) disturbed(c *operation) {
 	}
 }
 
-// refer calls keep for the calls that are under way or hold a slot in some state.
+// refer calls keep for each call that is under way, or that holds a slot in some state.
 func (w *frontier) refer(keep func(k int32)) {
 	for _, st := range w.states {
 		for i := range st.cells {
@@ -363,7 +367,7 @@ func (w *frontier) refer(keep func(k int32)) {
 	}
 }
 
-// makeRoom makes room for more slots.
+// makeRoom extends the slices, so that the lock may have more slots.
 func (w *frontier) makeRoom(slots int) {
 	for len(w.queues) <= slots {
 		w.queues = append(w.queues, nil)

@@ -2,12 +2,13 @@ package linear
 
 import "github.com/lockproof/lockproof/model/property"
 
-// careful reports whether an effect must be tried at several moments. Otherwise the best moment is known, and is enough.
+// careful reports whether some operation under way must be tried at several moments. If not, every operation takes
+// effect at its best moment.
 func (w *frontier) careful() bool {
 	return len(w.staged) > 0 || len(w.floatingReleases) > 0 || w.failedAcquire == property.Strong && w.fulls > 0 && w.pending.some
 }
 
-// explore adds every state that can be reached by steps of the calls under way.
+// explore adds every state that the steps of calls under way can lead to.
 func (w *frontier) explore() {
 	for i := 0; i < len(w.states); i++ {
 		st := w.states[i]
@@ -23,7 +24,7 @@ func (w *frontier) explore() {
 	}
 }
 
-// step takes a call one step further, if possible.
+// step carries out the next step of a call in a copy of a state, if the state allows it.
 func (w *frontier) step(st *state, c *operation, s stagedOperation) {
 	at := st.stage[s.stage]
 	if at == c.stages() || c.effect == findsHeld {
@@ -38,7 +39,7 @@ func (w *frontier) step(st *state, c *operation, s stagedOperation) {
 	w.pool = append(w.pool, next)
 }
 
-// apply carries out the step of a call after its stage, or reports that it cannot.
+// apply carries out the step of a call that follows stage at. It reports whether the state allows the step.
 func (w *frontier) apply(st *state, c *operation, s stagedOperation, at int32) bool {
 	slot := int32(c.slot)
 	switch c.effect {
@@ -62,13 +63,14 @@ func (w *frontier) apply(st *state, c *operation, s stagedOperation, at int32) b
 			w.shrink(st)
 		}
 		if st.slots > 0 {
-			st.stage[s.stage] = at // more steps follow
+			st.stage[s.stage] = at // repeat this stage until no slot is left
 		}
 	}
 	return true
 }
 
-// withdraw is an acquire that claims a slot, sees that it does not exist, and gives it back.
+// withdraw carries out a step of an acquire that is withdrawn. The three steps are: take the slot, see that the slot
+// does not exist, give it back.
 func (w *frontier) withdraw(st *state, slot, k, at int32) bool {
 	switch at {
 	case 0:
@@ -80,7 +82,7 @@ func (w *frontier) withdraw(st *state, slot, k, at int32) bool {
 	return true
 }
 
-// seize makes a call take a free slot, or the slot of a holder that may have lost it.
+// seize makes call k take a slot that is free, or whose holder may have lost it. It reports whether this is possible.
 func (w *frontier) seize(st *state, slot, k int32) bool {
 	if st.cells[slot].holder != none {
 		if !w.leaving(st, slot) {
@@ -95,7 +97,7 @@ func (w *frontier) seize(st *state, slot, k int32) bool {
 	return true
 }
 
-// give adds the states in which a holder has lost its slot at an open moment.
+// give adds the states in which a holder loses its slot now, if the moment of the loss matters.
 func (w *frontier) give(st *state) {
 	for s := int32(1); s < int32(len(st.cells)); s++ {
 		h := st.cells[s].holder
@@ -108,7 +110,7 @@ func (w *frontier) give(st *state) {
 	}
 }
 
-// add adds a state unless another dominates it.
+// add adds a state, unless another state dominates it.
 func (w *frontier) add(st *state) {
 	since := w.horizon()
 	for _, o := range w.states {
@@ -126,7 +128,7 @@ func (w *frontier) add(st *state) {
 	w.states = append(w.states, st)
 }
 
-// calm drops open losses of holders that hold no slot in any state.
+// calm removes the calls that no longer hold a slot in any state from the list of floating releases.
 func (w *frontier) calm() {
 	n := 0
 	for _, k := range w.floatingReleases {
@@ -148,7 +150,7 @@ func (w *frontier) holds(k int32, c *operation) bool {
 	return false
 }
 
-// merge discards states that are dominated by others, and the last ones if there are too many.
+// merge discards dominated states. If too many are left, it discards the last ones, so that the check is incomplete.
 func (w *frontier) merge() {
 	if len(w.floatingReleases) > 0 {
 		w.calm()
@@ -175,8 +177,8 @@ func (w *frontier) merge() {
 	}
 }
 
-// dominated reports whether the i-th state is dominated by one of the first n, which are kept, or by a later one. The
-// last of equal states is kept.
+// dominated reports whether the i-th state is dominated by one of the first n states or by a later one. The last of
+// equal states is thus kept.
 func (w *frontier) dominated(st *state, i, n int, since int32) bool {
 	for _, o := range w.states[:n] {
 		if o.dominates(st, since) {
@@ -191,7 +193,7 @@ func (w *frontier) dominated(st *state, i, n int, since int32) bool {
 	return false
 }
 
-// horizon is the beginning of the oldest call under way: earlier moments no longer matter.
+// horizon is the moment at which the oldest call under way began. Earlier moments no longer matter.
 func (w *frontier) horizon() int32 {
 	since := w.now
 	for _, k := range w.waiting {
@@ -200,12 +202,12 @@ func (w *frontier) horizon() int32 {
 	return since
 }
 
-// dominates reports whether everything that can become true in state o can also become true in this one.
+// dominates reports whether state o can be discarded: whatever can happen from o can also happen from st.
 func (st *state) dominates(o *state, since int32) bool {
 	if st.slots != o.slots || st.used&^o.used != 0 || earlier(st.full, o.full, since) {
 		return false
 	}
-	if st.spent[losing] > o.spent[losing] { // those that keep their slots are among the holders
+	if st.spent[losing] > o.spent[losing] { // those that keep their slots are compared as holders
 		return false
 	}
 	for i := range st.stage {
@@ -225,5 +227,6 @@ func (st *state) dominates(o *state, since int32) bool {
 	return true
 }
 
-// earlier reports whether moment a is before b, as far as operations that began since can distinguish them.
+// earlier reports whether moment a is before moment b, in a way that operations which began since that event can
+// notice.
 func earlier(a, b, since int32) bool { return a < b && b > since }

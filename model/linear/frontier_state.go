@@ -2,27 +2,27 @@ package linear
 
 import "github.com/lockproof/lockproof/model/property"
 
-// state is a possible state of a lock. Moments are the indices of events. What has moment i happened just before
-// event i, or because of it, and so during every operation that began before event i and had not ended.
+// state is a possible state of a lock. A moment is the index of an event: moment i is just before event i, or at it. An
+// effect at moment i thus falls into every operation that began before event i and had not ended.
 type state struct {
 	slots int32  // number of slots
 	open  int32  // number of free slots
-	full  int32  // the last moment at which no slot was free
-	used  uint64 // unanswered acquires that have taken a slot (pending.go)
+	full  int32  // last moment at which no slot was free
+	used  uint64 // bits of the unanswered acquires that have taken a slot (pending.go)
 	spent [2]int32
 	cells []cell  // by slot
-	left  []int32 // by number of slots: the last moment with that number
-	stage []int32 // progress of the calls that take effect in steps
+	left  []int32 // by number of slots: the last moment at which the lock had that number
+	stage []int32 // progress of the calls that take effect in several steps
 }
 
-// cell is one slot.
+// cell is the state of one slot.
 type cell struct {
-	holder int32 // the call that took it; or none
-	opened int32 // if it exists and is free: the last moment at which it was taken or missing
-	taken  int32 // if it is held: the last moment at which it was free
+	holder int32 // call that took the slot; or none
+	opened int32 // if the slot exists and is free: last moment at which it was held or missing
+	taken  int32 // if the slot is held: the last moment at which it was free
 }
 
-// never is the moment before the first event.
+// never is a moment before the first event.
 const never = -1
 
 func (st *state) reset(first, slots int) {
@@ -34,7 +34,7 @@ func (st *state) reset(first, slots int) {
 	*st = state{slots: int32(first), open: int32(first), full: never, cells: cells, left: left, stage: stage}
 }
 
-// fresh is an empty state from the pool.
+// fresh returns a state to fill, from the pool if possible.
 func (w *frontier) fresh() *state {
 	if n := len(w.pool); n > 0 {
 		st := w.pool[n-1]
@@ -55,7 +55,7 @@ func (w *frontier) clone(st *state) *state {
 	return c
 }
 
-// occupy lets an operation take a free slot.
+// occupy makes call k take a free slot.
 func (w *frontier) occupy(st *state, slot, k int32) {
 	c := &st.cells[slot]
 	c.holder, c.taken = k, w.now
@@ -64,7 +64,7 @@ func (w *frontier) occupy(st *state, slot, k int32) {
 	}
 }
 
-// vacate frees a slot and gives it to the first in its queue.
+// vacate frees a slot, and gives it to the first call in the slot's queue.
 func (w *frontier) vacate(st *state, slot int32) {
 	w.witness(st)
 	c := &st.cells[slot]
@@ -75,7 +75,7 @@ func (w *frontier) vacate(st *state, slot int32) {
 	}
 }
 
-// opening notes that a slot exists and is free from now on.
+// opening records that a slot exists and is free from now on.
 func (st *state) opening(slot, now int32) {
 	st.cells[slot].opened = now
 	if st.open == 0 {
@@ -84,7 +84,7 @@ func (st *state) opening(slot, now int32) {
 	st.open++
 }
 
-// settle gives a slot to the first in its queue, if the slot is available.
+// settle gives a slot to the first call in its queue, if the slot is free or its holder may have lost it.
 func (w *frontier) settle(st *state, slot int32) {
 	if len(w.queues[slot]) == 0 || slot > st.slots {
 		return
@@ -100,7 +100,7 @@ func (w *frontier) settle(st *state, slot int32) {
 	}
 }
 
-// before reports whether the previous take of the same slot is not over.
+// before reports whether the previous grant of the same slot is not answered yet.
 func (w *frontier) before(k int32) bool {
 	after := w.r.call(k).after
 	if after == none {
@@ -126,7 +126,7 @@ func (st *state) existed(slot, since int32) bool {
 	return st.slots >= slot || st.left[slot] > since
 }
 
-// grow adds a slot.
+// grow adds a slot to the lock.
 func (w *frontier) grow(st *state) {
 	st.left[st.slots] = w.now
 	st.slots++
@@ -136,7 +136,7 @@ func (w *frontier) grow(st *state) {
 	w.settle(st, st.slots)
 }
 
-// shrink removes the last slot.
+// shrink removes the lock's last slot.
 func (w *frontier) shrink(st *state) {
 	w.settle(st, st.slots)
 	st.left[st.slots] = w.now
@@ -146,13 +146,13 @@ func (w *frontier) shrink(st *state) {
 	st.slots--
 }
 
-// covers reports whether a slot is free and has been free at every moment since an event.
+// covers reports whether a slot is free, and has been free at every moment since an event.
 func (st *state) covers(slot, since int32) bool {
 	c := &st.cells[slot]
 	return slot <= st.slots && c.holder == none && c.opened <= since
 }
 
-// answers reports whether the answer of a call is true.
+// answers reports whether the answer of call k is true in a state.
 func (w *frontier) answers(st *state, k int32, c *operation) bool {
 	slot := int32(c.slot)
 	switch c.effect {
@@ -180,7 +180,7 @@ func (w *frontier) answers(st *state, k int32, c *operation) bool {
 	return c.effect != impossible
 }
 
-// sawFull reports whether an acquire rightly found no free slot.
+// sawFull reports whether an acquire that was told "full" is right: it found no free slot.
 func (w *frontier) sawFull(st *state, c *operation) bool {
 	if st.open == 0 || st.full > c.inv {
 		return true
@@ -196,7 +196,7 @@ func (w *frontier) sawFull(st *state, c *operation) bool {
 	return true
 }
 
-// stages is the stage at which a call that takes effect in steps is complete.
+// stages is the number of steps after which a call is complete.
 func (c *operation) stages() int32 {
 	switch c.effect {
 	case adds, creates, removes:
@@ -207,7 +207,7 @@ func (c *operation) stages() int32 {
 	return 1
 }
 
-// stageOf is the index of a call's stage.
+// stageOf is the index in state.stage of the progress of call k.
 func (w *frontier) stageOf(k int32) int32 {
 	for _, s := range w.staged {
 		if s.call == k {
@@ -217,7 +217,7 @@ func (w *frontier) stageOf(k int32) int32 {
 	panic("linear: a call without a stage")
 }
 
-// witness notes, for verifies under way, whether their answer is true at this moment.
+// witness records, for verifies under way, that their answer is true at this moment.
 func (w *frontier) witness(st *state) {
 	for _, s := range w.staged {
 		c := w.r.call(s.call)

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// anyEvents reads events from bytes, whatever they are; most are malformed.
+// anyEvents converts any bytes to events. Most of these histories are malformed.
 func anyEvents(data []byte) *history.History {
 	c := drawn.ByBytes{Rest: &data}
 	h := &history.History{Kind: lock.Kind(c.Below(3)), Locks: []string{"jobs", "mails"}, Slots: []int{c.Below(4), c.Below(4)}}
@@ -29,7 +29,7 @@ func anyEvents(data []byte) *history.History {
 	return h
 }
 
-// mend makes events well-formed by leaving out what does not fit.
+// mend makes a history well-formed by removing the events that do not fit.
 func mend(h *history.History) {
 	for {
 		err, ok := Validate(h).(*Malformed)
@@ -44,7 +44,7 @@ func mend(h *history.History) {
 	}
 }
 
-// FuzzCheck looks for events on which a check panics.
+// FuzzCheck checks arbitrary events, to find some on which a check panics.
 func FuzzCheck(f *testing.F) {
 	f.Add([]byte{0, 1, 1, 2, 0, 0, 0, 0, 0, 2, 0, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -64,7 +64,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// agrees is the oracle as a property, which shrinks what it finds.
+// agrees is a rapid property: the fast check, the search and porcupine agree on a random history. Rapid shrinks a
+// history on which they disagree.
 func agrees(t *rapid.T) {
 	data := rapid.SliceOfN(rapid.Byte(), 0, 400).Draw(t, "choices")
 	c := drawn.ByBytes{Rest: &data}

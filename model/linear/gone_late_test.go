@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// A crashed client's slot may be free before its end is recorded, if ends are recorded late. This holds only once, and only
-// after a crash.
+// TestGoneLate: if ends of connections are recorded late, the slot of a crashed client may be free before the record. A
+// slot may be lost only once, and not before the crash.
 func TestGoneLate(t *testing.T) {
 	for _, c := range []struct {
 		name        string

@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// If the design of a lock is not known, the end of a connection may free its client's slot or not, and the client may
-// reclaim it. Answers are believed until the next end of a connection.
+// TestGoneMayFree: if the design of a lock is not known, the end of a connection may free its client's slot or not, and
+// the client may reclaim it. An answer counts until the next end of a connection.
 func TestGoneMayFree(t *testing.T) {
 	want := map[string]struct{ frees, loose Decision }{
 		"the end frees":                   {Legal, Legal},

@@ -10,15 +10,15 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Small histories of one semaphore and what is said of them. A line "why" ends the legal ones.
+// told are small histories of one lock, each with the expected explanation of why it is illegal.
 var told = []struct {
 	name  string
 	kind  lock.Kind
 	slots int
 	text  string
-	why   string // what is said of the history; "" if it is legal
+	why   string // the expected explanation; "" if the history is legal
 	event int
-	only  property.FailedAcquire // the weakest semantics under which it is said
+	only  property.FailedAcquire // the weakest semantics under which it is illegal
 }{
 	{
 		name: "two hold one slot", slots: 2,
@@ -533,7 +533,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// Which numbers processes go by makes no difference, be they as large as they may.
+// TestProcessNumbers: the process numbers in a history do not change the decision, however large they are.
 func TestProcessNumbers(t *testing.T) {
 	for _, c := range told {
 		for _, distance := range []int32{denseProcesses - 3, denseProcesses, 1 << 30} {
@@ -553,7 +553,7 @@ func TestProcessNumbers(t *testing.T) {
 	}
 }
 
-// Once everything is answered, the fast check remembers nothing of what was asked.
+// TestAnswersAreForgotten: once all calls are answered, the fast check keeps nothing about them.
 func TestAnswersAreForgotten(t *testing.T) {
 	for _, c := range told {
 		var w Checker
@@ -568,7 +568,7 @@ func TestAnswersAreForgotten(t *testing.T) {
 	}
 }
 
-// The search decides a history that only an unanswered acquire explains.
+// TestSearchDecides: the search decides a history that only an unanswered acquire can explain.
 func TestSearchDecides(t *testing.T) {
 	const text = `
 		c1 acquire
@@ -590,7 +590,8 @@ func TestSearchDecides(t *testing.T) {
 	}
 }
 
-// A slot that an unanswered acquire took is verified with yes as long as it is there, and not once it is removed.
+// TestSearchDecidesWhatIsRemoved: a client may verify a slot that its unanswered acquire took, but not after the slot
+// was removed.
 func TestSearchDecidesWhatIsRemoved(t *testing.T) {
 	const taken, removed = "c1 acquire\nc1 info acquire timed-out\n", "c2 remove 1\nc2 ok remove\n"
 	for text, want := range map[string]Decision{
@@ -606,7 +607,8 @@ func TestSearchDecidesWhatIsRemoved(t *testing.T) {
 	}
 }
 
-// The fast check decides a history with many clients and unanswered operations, which porcupine cannot.
+// TestCrowdIsAnswered: the fast check decides a history with many clients and unanswered operations, which is too hard
+// for porcupine.
 func TestCrowdIsAnswered(t *testing.T) {
 	for _, evidence := range []bool{true, false} {
 		for s := property.Weak; s <= property.Strong; s++ {
@@ -618,7 +620,7 @@ func TestCrowdIsAnswered(t *testing.T) {
 	}
 }
 
-// One answer in a long history is wrong: a taken slot is granted.
+// TestNeedleIsFound: a single wrong answer in a long history, the grant of a taken slot, is found.
 func TestNeedleIsFound(t *testing.T) {
 	h := drawn.Crowd{Operations: 20_000, Clients: 30, Slots: 8, Unanswered: 0.01, Evidence: true}.Whole(1)
 	for i := len(h.Events) / 2; ; i++ {
@@ -688,7 +690,8 @@ func TestCheckerUsesItsMemoryAgain(t *testing.T) {
 	}
 }
 
-// What a client has again since a verify was never granted to it again: its verify said so.
+// TestHeldByVerify: a client may have its slot again after its connection ended, without another grant. The explanation
+// then refers to its verify, not to a grant.
 func TestHeldByVerify(t *testing.T) {
 	h := drawn.Script(t, lock.Mutex, 0, `
 		c1 acquire

@@ -8,50 +8,52 @@ import (
 )
 
 // linearizer looks for an order of atomic steps that explains every answer. It searches depth first and remembers
-// visited nodes. An atomic step takes effect just before a return that asks for it ("just-in-time linearization").
-// The library porcupine visits every subset of the steps under way; two rules keep this search small:
+// visited nodes. An atomic step takes effect just before a return that asks for it ("just-in-time linearization"). The
+// library porcupine visits every subset of the steps under way; two rules keep this search small:
 //
-//   - No return asks for an atomic step that never returns. The state shows whether such a step took effect, so the node
-//     need not.
-//   - An atomic step that only observes takes effect as soon as its observation is true: it affects no other step.
+//   - No return asks for an atomic step that never returns. The state shows whether such a step took effect, so it is
+//     not recorded in the node.
+//   - An atomic step that only observes takes effect as soon as its observation is true, since it affects no other
+//     step.
 type linearizer struct {
 	p     *Specification
-	asks  []ask // in the order of time
+	asks  []ask // returns in the order of time
 	steps *int  // number of steps left
 	seen  map[node]struct{}
 	todo  []node
 }
 
-// ask is the return of an atomic step, which must have taken effect before.
+// ask is the return of an atomic step. The step must have taken effect by then.
 type ask struct {
-	asked int    // index in open; or none, if the atomic step returns before it is called
-	open  []wait // the atomic steps that were called and have not returned
+	asked int    // index of the step in open; none if it returns before it is called
+	open  []wait // atomic steps that were called and have not returned yet
 }
 
-// wait is an atomic step under way. Its number identifies it in the set of steps that have taken effect; or none.
+// wait is an atomic step under way. number identifies the step in a stepSet; it is none if the step needs no number.
 type wait struct {
 	*atomicStep
 	number int
 }
 
-// node is a position of the search: all steps that return before ask have taken effect.
+// node is a position of the search. All steps that return before the return ask have taken effect.
 type node struct {
 	ask   int
-	done  stepSet // those atomic steps under way that have taken effect
+	done  stepSet // atomic steps under way that have taken effect
 	state lockState
 }
 
-// maxOpen bounds the number of atomic steps under way that have numbers.
+// maxOpen is the largest number of atomic steps under way that have a number.
 const maxOpen = 256
 
-// stepSet is a set of numbers below maxOpen.
+// stepSet is a set of the numbers of atomic steps, as bits.
 type stepSet [maxOpen / 64]uint64
 
 func (s *stepSet) has(n int) bool { return n != none && s[n/64]&(1<<(n%64)) != 0 }
 func (s *stepSet) add(n int)      { s[n/64] |= 1 << (n % 64) }
 func (s *stepSet) remove(n int)   { s[n/64] &^= 1 << (n % 64) }
 
-// linearize decides, within a number of steps, whether some order of the operations in one part explains them.
+// linearize decides whether some order explains the operations of one part. It takes at most *steps steps, and
+// subtracts those that it takes.
 func (p *Specification) linearize(ops []porcupine.Operation, steps *int) Decision {
 	l := linearizer{p: p, steps: steps, seen: make(map[node]struct{})}
 	if !l.line(ops) {
@@ -71,8 +73,8 @@ func (p *Specification) linearize(ops []porcupine.Operation, steps *int) Decisio
 	return Illegal
 }
 
-// line puts calls and returns in the order of time, or reports that too many atomic steps are under way at once.
-// Intervals are closed: a step called at the moment when another returns overlaps it.
+// line sorts the calls and returns by time. It reports false if too many atomic steps are under way at once. Intervals
+// are closed: a step that is called at the moment when another returns overlaps it.
 func (l *linearizer) line(ops []porcupine.Operation) bool {
 	var calls, returns []*atomicStep
 	for _, op := range ops {
@@ -104,11 +106,11 @@ func (l *linearizer) line(ops []porcupine.Operation) bool {
 	return true
 }
 
-// endless reports whether an atomic step never returns. It may then have no effect at all.
+// endless reports whether an atomic step never returns. Such a step may also have no effect.
 func (l *linearizer) endless(u *atomicStep) bool { return u.to == l.p.ticks.end }
 
-// number gives a called atomic step a number, if it needs one: if it returns, or if carrying it out twice would
-// differ from carrying it out once.
+// number gives an atomic step that was called the smallest free number. A step needs none if it never returns and
+// carrying it out twice makes no difference.
 func (l *linearizer) number(u *atomicStep, used *stepSet) (n int, ok bool) {
 	if l.endless(u) && u.do != doFreeOwn && u.do != doFreeAny {
 		return none, true
@@ -122,7 +124,8 @@ func (l *linearizer) number(u *atomicStep, used *stepSet) (n int, ok bool) {
 	return none, false
 }
 
-// visit goes to a new node, and past all returns of atomic steps that have taken effect.
+// visit adds a position to the search, unless it was visited before. It first skips the returns of steps that have
+// taken effect.
 func (l *linearizer) visit(at node) {
 	for at.ask < len(l.asks) {
 		a := &l.asks[at.ask]
@@ -143,8 +146,8 @@ func (l *linearizer) visit(at node) {
 	}
 }
 
-// expand tries each atomic step under way that can take effect: first the one that is asked for, then the others in
-// the order of calls. It reports whether the steps sufficed.
+// expand tries each atomic step under way that can take effect next. It adds their positions such that the step that is
+// asked for is tried first. It reports false if the steps are used up.
 func (l *linearizer) expand(at *node) bool {
 	a := &l.asks[at.ask]
 	if a.asked == none {
@@ -158,7 +161,7 @@ func (l *linearizer) expand(at *node) bool {
 	return l.step(at, a.open[a.asked])
 }
 
-// step carries out one atomic step, if possible.
+// step carries out one atomic step at a position, if the state allows it. It reports false if the steps are used up.
 func (l *linearizer) step(at *node, w wait) bool {
 	if w.observes() || at.done.has(w.number) {
 		return true
@@ -179,7 +182,7 @@ func (l *linearizer) step(at *node, w wait) bool {
 	return true
 }
 
-// observes reports whether an atomic step changes nothing.
+// observes reports whether an atomic step only observes, so that it never changes the state.
 func (u *atomicStep) observes() bool {
 	switch u.do {
 	case doFull, doBusy, doHeld, doHeldOwn, doCount, doVacant, doFail:

@@ -5,62 +5,62 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// normaliser turns the events of one lock into operations. It interprets each answer, pairs each release with its
-// acquire, and bounds unanswered operations by the evidence in the history. It reuses its memory for the next
-// history.
+// normaliser converts the events of one lock to operations. It interprets each answer, and links each release to its
+// acquire. It also bounds the time in which an unanswered operation may take effect, by evidence such as the end of a
+// connection. It reuses its memory for the next history.
 type normaliser struct {
 	h       *history.History
 	lock    int
 	calls   []operation
-	at      []int32 // by event: its call, none, goneOf its client, or restarted
-	roll    *roll   // if only the end of the history is in memory; or nil
+	at      []int32 // by event: its call, none, goneOf(client) or restarted
+	roll    *roll   // set while only the end of the history is in memory; else nil
 	clients clients
-	pending []pending // unanswered calls that may still take effect, by client
+	pending []pending // unanswered calls that may still take effect, linked by client
 
 	kind    lock.Kind
 	first   int  // number of slots before the first event
-	slots   int  // the largest slot number that matters
-	unnamed bool // slots are permits without numbers
-	permits int  // number of such permits
+	slots   int  // largest slot number that the history needs
+	unnamed bool // acquires name no slots: slots are permits without numbers
+	permits int  // number of permits, if acquires name no slots
 
 	releases Releases
 
 	witnessed       bool      // the history records ends of connections
-	uncertain       []mayLose // possible losses that the history does not record
-	unknownSessions []int32   // takes on unknown connections
-	unproven        bool      // some call is
+	uncertain       []mayLose // losses that may have happened but are not recorded
+	unknownSessions []int32   // grants on connections that may be unknown
+	unproven        bool      // some call has the trait unproven
 
-	named            bool // some operation named its slot
+	named            bool // some operation names its slot
 	admin            admins
 	moved            bool // the number of slots may change
-	shrinks          bool // it may decrease
-	nondeterministic bool // the moment of some operation must be chosen
+	shrinks          bool // the number of slots may decrease
+	nondeterministic bool // some operation has no best moment of effect
 
-	last      []int32 // by slot: the latest take, plus 1
+	last      []int32 // by slot: the last grant's call number, plus 1
 	disturbed disturbances
 }
 
-// pending is an unanswered call whose client's connection may still end.
+// pending is an unanswered call that may take effect until its client's connection ends.
 type pending struct {
 	call int32
-	next int32 // the client's previous one
+	next int32 // the client's previous pending call (index in pending); or none
 }
 
-// mayLose is a call that may lose what it took at any moment from an event on.
+// mayLose is a call whose slot may be lost at any moment since an event.
 type mayLose struct {
 	call, from int32
 }
 
-// The kinds of an event without an operation.
+// restarted is the mark of an event at which the broker restarted.
 const restarted = -2
 
-// goneOf marks the end of a client's connection.
+// goneOf is the mark of an event at which a client's connection ended.
 func goneOf(client int32) int32 { return restarted - 1 - client }
 
-// clientOf is the client whose connection ended.
+// clientOf is the client of a mark made by goneOf.
 func clientOf(at int32) int32 { return restarted - 1 - at }
 
-// normalise normalises one lock of a history. With noLock it only checks whether the history is well-formed.
+// normalise prepares one lock of a history for a check. With noLock it only checks that the history is well-formed.
 func (r *normaliser) normalise(h *history.History, l int, o Options) *Malformed {
 	if err := checkShape(h); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (r *normaliser) normalise(h *history.History, l int, o Options) *Malformed 
 	return nil
 }
 
-// over handles the end of the history.
+// over handles the end of the history: operations under way are unanswered.
 func (r *normaliser) over() {
 	for i := range r.clients.list {
 		r.unanswered(&r.clients.list[i], lock.NoReason)
@@ -83,8 +83,8 @@ func (r *normaliser) over() {
 	r.finish()
 }
 
-// call returns the operation with a number. If only the end of the history is in memory, the operation must be one
-// that still matters.
+// call returns the operation with the number k. While only the end of the history is in memory, old operations are
+// known only if they still matter.
 func (r *normaliser) call(k int32) *operation {
 	if r.roll == nil {
 		return &r.calls[k]
@@ -92,7 +92,8 @@ func (r *normaliser) call(k int32) *operation {
 	return r.roll.call(r, k)
 }
 
-// mark sets the kind of an event, if it is still in memory.
+// mark records what event i is: a call, the end of a connection, or a restart. It does nothing if the event is no
+// longer in memory.
 func (r *normaliser) mark(i, at int32) {
 	if i -= r.from(); i >= 0 {
 		r.at[i] = at
@@ -206,7 +207,7 @@ func (r *normaliser) complete(i int32, c *client, e *history.Event) *Malformed {
 	return nil
 }
 
-// slot is the slot that an event names. A mutex has only one.
+// slot is the slot that an event names. For a lock that is no semaphore it is 1.
 func (r *normaliser) slot(e *history.Event) uint16 {
 	if r.kind != lock.Semaphore && e.Slot == history.AnySlot {
 		return 1
@@ -214,12 +215,12 @@ func (r *normaliser) slot(e *history.Event) uint16 {
 	return e.Slot
 }
 
-// disconnecting reports whether the reason of an answer says that the connection may be lost.
+// disconnecting reports whether the reason of an answer means that the client may have lost its connection.
 func disconnecting(why lock.Reason) bool {
 	return why == lock.Disconnected || why == lock.TimedOut || why == lock.Crashed
 }
 
-// finish settles facts that need the whole history.
+// finish computes what can be known only at the end of the history.
 func (r *normaliser) finish() {
 	if r.lock == noLock {
 		return
@@ -247,13 +248,13 @@ func (r *normaliser) finish() {
 	r.classify()
 }
 
-// inconsistent reports whether only some operations name slots.
+// inconsistent reports whether some operations name slots and others do not.
 func (r *normaliser) inconsistent() bool { return r.unnamed && (r.named || r.moved) }
 
-// single reports whether there is only one permit, which then has the number 1.
+// single reports whether the lock is a single permit without a number. It is then treated as slot 1.
 func (r *normaliser) single() bool { return r.unnamed && r.permits == 1 && !r.moved }
 
-// numbered is the number of a slot; a single permit has the number 1.
+// numbered returns the slot number to use: 1 for a single permit without a number, else slot.
 func (r *normaliser) numbered(slot uint16) uint16 {
 	if r.roll != nil && r.roll.single && slot == history.AnySlot {
 		return 1
@@ -261,7 +262,7 @@ func (r *normaliser) numbered(slot uint16) uint16 {
 	return slot
 }
 
-// number gives a single permit the number 1.
+// number gives the number 1 to the slot of every operation on a single permit.
 func (r *normaliser) number() {
 	r.unnamed, r.first, r.slots = false, 1, max(1, r.slots)
 	for i := range r.calls {
@@ -277,9 +278,9 @@ func (r *normaliser) number() {
 	}
 }
 
-// looseEnds lets unanswered acquires lose their slots at any moment in two kinds of histories: those that do not
-// record the ends of connections, or what these free; and those that remove slots, since the client may have noticed
-// the removal.
+// looseEnds allows that a slot taken by an unanswered acquire is lost at any moment. It is for histories that do not
+// record the ends of connections, or what these free. It is also for histories that remove slots, since a client may
+// notice the removal and give its slot up.
 func (r *normaliser) looseEnds() {
 	for i := range r.calls {
 		if k := &r.calls[i]; k.effect == mayTake {
@@ -288,8 +289,8 @@ func (r *normaliser) looseEnds() {
 	}
 }
 
-// lasting is for histories that remove no slot. No slot can then be seen gone, and an unanswered verify has given
-// nothing up.
+// lasting handles histories that remove no slot. An unanswered verify then has not given its slot up, since no client
+// can see that its slot is gone.
 func (r *normaliser) lasting() {
 	for i := range r.calls {
 		k := &r.calls[i]

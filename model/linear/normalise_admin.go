@@ -5,17 +5,17 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// admins bounds the possible number of slots.
+// admins keeps upper bounds of the number of slots, from the administrative operations so far.
 type admins struct {
 	under int  // number of administrative operations under way
-	mixed bool // several of them overlapped since the last moment without any
-	now   int  // largest possible number of slots now
-	most  int  // largest possible number of slots at any moment so far
+	mixed bool // several operations under way have overlapped since none was under way
+	now   int  // upper bound of the number of slots now
+	most  int  // upper bound of the number of slots so far
 }
 
 func (a *admins) reset(slots int) { *a = admins{now: slots, most: slots} }
 
-// begin handles an operation that may take effect from now on.
+// begin handles the invocation of an administrative operation, which may take effect from now on.
 func (a *admins) begin(op lock.Op, n int) {
 	a.mixed = a.under > 0
 	a.under++
@@ -28,7 +28,8 @@ func (a *admins) begin(op lock.Op, n int) {
 	a.most = max(a.most, a.now)
 }
 
-// end handles an operation that is over. It has certainly reduced the slots only if no other operation overlapped it.
+// end handles the end of an administrative operation. It lowers the bound only if the operation succeeded and
+// overlapped no other.
 func (a *admins) end(op lock.Op, n int, ok bool) {
 	a.under--
 	if a.mixed || !ok {
@@ -47,7 +48,7 @@ var adminEffects = [...]effect{
 	lock.Create: creates, lock.Add: adds, lock.Remove: removes, lock.Destroy: destroys,
 }
 
-// administered handles an answered administrative operation.
+// administered handles an administrative operation that was answered.
 func (r *normaliser) administered(k *operation, e *history.Event) {
 	r.admin.end(e.F.Op(), int(k.n), e.Type == history.OK)
 	if e.Type == history.OK {
@@ -55,7 +56,7 @@ func (r *normaliser) administered(k *operation, e *history.Event) {
 	}
 }
 
-// changes notes that a call changes the number of slots, or may do so.
+// changes records the effect of an administrative operation that has or may have happened.
 func (r *normaliser) changes(k *operation, op lock.Op) {
 	k.effect = adminEffects[op]
 	r.moved, r.nondeterministic = true, true

@@ -5,7 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// answer interprets the answer of a completed operation.
+// answer interprets the answer of an operation: it sets the effect of its call.
 func (r *normaliser) answer(c *client, k *operation, e *history.Event) {
 	switch op := e.F.Op(); op {
 	case lock.Acquire:
@@ -32,20 +32,20 @@ func (r *normaliser) acquired(c *client, k *operation, e *history.Event) {
 	case e.Type == history.OK:
 		r.granted(c, k)
 	case e.Reason == lock.Full && k.n > 0 && int(k.n) < max(r.admin.most, r.permits):
-		// The limit of this caller may be reached although the lock allows more holders in general.
+		// The caller's own limit may be reached, although other clients could still acquire a slot.
 	case e.Reason == lock.Full:
 		k.effect = findsFull
 	case e.Reason == lock.Withdrawn && k.slot == history.AnySlot:
-		// The slot that others saw taken is not known.
+		// It is not known which slot the acquire took and gave back.
 	case e.Reason == lock.Withdrawn && c.gone != none:
-		// The client lost its slot with its connection.
+		// The client lost its slot together with its connection.
 		k.effect, k.ret, c.asked, r.named = mayTake, c.gone, c.call, true
 	case e.Reason == lock.Withdrawn:
 		k.effect, r.named, r.nondeterministic = claims, true, true
 	}
 }
 
-// granted handles an acquire that was granted.
+// granted handles an acquire that was answered with a grant.
 func (r *normaliser) granted(c *client, k *operation) {
 	k.effect = takes
 	k.link, c.grants = c.grants, c.call
@@ -55,9 +55,9 @@ func (r *normaliser) granted(c *client, k *operation) {
 	r.unknownSession(c, k)
 }
 
-// unknownSession handles a grant to a client whose connection ended, or may have ended, before the answer. The slot
-// was granted before that, or on a new connection. In the second case the history knows the client by the new number,
-// and the end of that connection stays unknown.
+// unknownSession handles a grant to a client whose connection may have ended before the answer. The slot was granted
+// before that end, or on a new connection. A new connection has another process number, so the moment at which it ends
+// is unknown.
 func (r *normaliser) unknownSession(c *client, k *operation) {
 	switch {
 	case c.ended:
@@ -67,13 +67,13 @@ func (r *normaliser) unknownSession(c *client, k *operation) {
 	case !c.late:
 		return
 	}
-	if r.h.GoneMayFree { // the client continues under its number
+	if r.h.GoneMayFree { // the client keeps its number on a new connection
 		return
 	}
 	r.unknownSessions = append(r.unknownSessions, c.call)
 }
 
-// follow notes the previous take of the slot that a call takes.
+// follow links a grant to the previous grant of the same slot.
 func (r *normaliser) follow(k *operation, i int32) {
 	slot := r.numbered(k.slot)
 	for int(slot) >= len(r.last) {
@@ -83,14 +83,15 @@ func (r *normaliser) follow(k *operation, i int32) {
 	r.last[slot] = i + 1
 }
 
-// quits notes that a call may lose its slot from an event on, if the slot was removed.
+// quits records that a call may have lost its slot at any moment since an event, if the slot did not exist.
 func (r *normaliser) quits(k *operation, from int32) {
 	if r.roll == nil || r.roll.known.shrinks {
 		k.quit = min(k.quit, from)
 	}
 }
 
-// setMayExpire records that an operation's slot may be lost at any moment from an event on.
+// setMayExpire records that a call may lose its slot at any moment since an event, for example since its connection
+// ended.
 func (r *normaliser) setMayExpire(k *operation, from int32) {
 	r.expires(k, from, mayExpire)
 	r.nondeterministic = true
@@ -99,7 +100,7 @@ func (r *normaliser) setMayExpire(k *operation, from int32) {
 	}
 }
 
-// expires notes from which event on a call may lose its slot, and why.
+// expires records since which event a call may lose its slot, and the trait that says why.
 func (r *normaliser) expires(k *operation, from int32, why traits) {
 	if r.roll != nil {
 		r.roll.expires(r, k, from)
@@ -108,9 +109,9 @@ func (r *normaliser) expires(k *operation, from int32, why traits) {
 	k.traits |= why
 }
 
-// verified handles an answered verify. If the end of a connection may free a slot or not, a verify that says held
-// after such an end takes the slot like an acquire. Its client still had the slot, which equals losing it just then,
-// or has reclaimed it.
+// verified handles a verify that was answered. In some histories, the end of a connection need not free its slots
+// (GoneMayFree). A verify that says held after such an end then counts as another acquire of the slot: either the
+// client reclaimed the slot, or it still had it.
 func (r *normaliser) verified(c *client, k *operation, e *history.Event) {
 	g := r.grant(c, k.slot)
 	switch {
@@ -131,12 +132,12 @@ func (r *normaliser) verified(c *client, k *operation, e *history.Event) {
 	case e.Reason == lock.Removed:
 		r.gaveUp(c, k, g)
 	default:
-		// A no without a reason does not say whether the slot was given up.
+		// "Not held" without a reason does not say whether the client gave the slot up.
 		r.setMayExpire(r.call(g), k.inv)
 	}
 }
 
-// gaveUp handles a verify that saw its slot gone.
+// gaveUp handles a verify that found the slot of grant g removed. The client then gives the slot up.
 func (r *normaliser) gaveUp(c *client, k *operation, g int32) {
 	r.named = true
 	r.about(c, k, g, leaves)
@@ -160,7 +161,7 @@ func (r *normaliser) released(c *client, k *operation, e *history.Event) {
 	}
 }
 
-// releasedByAnyone handles a release of any client's hold. g is the client's own grant, if it has one.
+// releasedByAnyone handles a release where any client may release any slot. g is the client's own grant, or none.
 func (r *normaliser) releasedByAnyone(c *client, k *operation, g int32) {
 	k.effect = freesAny
 	if g != none {
@@ -169,19 +170,20 @@ func (r *normaliser) releasedByAnyone(c *client, k *operation, g int32) {
 	}
 }
 
-// about makes a call concern the slot that grant g took. Without a grant, only an unanswered acquire of the client
-// can have taken the slot, or an acquire on a connection with another number.
+// about sets the effect of a verify or release on the slot that grant g took. If there is no grant, the slot can only
+// have been taken by an unanswered acquire of the client, or under another process number. Otherwise the answer is
+// impossible.
 func (r *normaliser) about(c *client, k *operation, g int32, what effect) {
 	k.link = g
 	switch {
 	case g != none && c.asked > g && c.gone != none && what == findsHeld:
-		// The client may lose it during the call, or have it by a later acquire.
+		// The client may lose the slot during the call, or have it from a later, unanswered acquire.
 	case g != none:
 		k.effect, k.slot = what, r.call(g).slot
 	case c.asked != none:
 		k.effect, k.traits, r.unproven = what, k.traits|unproven, true
 		if what == frees && (c.ended || c.gone != none) {
-			k.traits |= partial // the client may have lost it before
+			k.traits |= partial // the client may have lost the slot before
 		}
 	case r.elsewhere(c, k.slot):
 	default:
@@ -189,8 +191,8 @@ func (r *normaliser) about(c *client, k *operation, g int32, what effect) {
 	}
 }
 
-// perhapsFreed handles a call that may have returned a slot without a known grant: during the call if it saw the slot
-// gone, otherwise at any time.
+// perhapsFreed handles a call of a client without a known grant that may have returned a slot. If the client saw the
+// slot removed, the slot was returned during the call. Otherwise it may be returned at any time.
 func (r *normaliser) perhapsFreed(c *client, k *operation, why lock.Reason) {
 	if c.asked == none {
 		r.elsewhere(c, k.slot)
@@ -202,8 +204,8 @@ func (r *normaliser) perhapsFreed(c *client, k *operation, why lock.Reason) {
 	}
 }
 
-// elsewhere reports whether a client may hold a slot that it acquired under another process number. If so, the
-// history does not say when it loses the slot.
+// elsewhere reports whether a client may hold a slot that it acquired under another process number. If so, it records
+// that the slot may be lost at any moment, since the history does not say when.
 func (r *normaliser) elsewhere(c *client, slot uint16) bool {
 	for i := len(r.unknownSessions) - 1; i >= 0; i-- {
 		g := r.call(r.unknownSessions[i])
@@ -217,7 +219,7 @@ func (r *normaliser) elsewhere(c *client, slot uint16) bool {
 	return false
 }
 
-// grant is the client's latest call by which it may hold the slot, or any slot if slot is [AnySlot].
+// grant is the latest call by which the client may hold a slot; none if there is none. The slot may be [AnySlot].
 func (r *normaliser) grant(c *client, slot uint16) int32 {
 	for g := c.grants; g != none; g = r.call(g).link {
 		s := r.call(g).slot
@@ -225,14 +227,14 @@ func (r *normaliser) grant(c *client, slot uint16) int32 {
 			continue
 		}
 		if c.asked > g && c.gone == none && r.call(g).traits&(lost|mayExpire) != 0 {
-			return none // it may have it by a later, unanswered acquire
+			return none // the client may have it from a later, unanswered acquire
 		}
 		return g
 	}
 	return none
 }
 
-// drop forgets a grant of the client that is over.
+// drop removes a grant that is over from the client's list.
 func (r *normaliser) drop(c *client, g int32) {
 	at := &c.grants
 	for *at != g {

@@ -5,7 +5,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// world handles an occurrence. Occurrences are the evidence that bounds unanswered operations.
+// world handles an event of the nemesis, such as a crash or the end of a connection. Such events bound the time in
+// which an unanswered operation may take effect.
 func (r *normaliser) world(i int32, e *history.Event) {
 	switch e.F {
 	case history.Crash:
@@ -47,8 +48,8 @@ func (r *normaliser) world(i int32, e *history.Event) {
 	}
 }
 
-// crashed notes that a client may lose its slots from now on. If ends of connections are recorded late, the loss may
-// happen at any later moment.
+// crashed handles the crash of a client. If ends of connections are recorded late, the client may lose its slots at any
+// moment from now on.
 func (r *normaliser) crashed(i int32, c *client) {
 	if !r.h.GoneLate || c.crashed != endless {
 		return
@@ -64,7 +65,7 @@ func (r *normaliser) crashed(i int32, c *client) {
 	}
 }
 
-// perhapsEnded handles the end of a connection that may free what its client holds, but need not.
+// perhapsEnded handles the end of a connection that may free the slots of its client, but need not (GoneMayFree).
 func (r *normaliser) perhapsEnded(i, process int32) {
 	ci := r.clients.find(process)
 	if ci == none {
@@ -79,8 +80,8 @@ func (r *normaliser) perhapsEnded(i, process int32) {
 	}
 }
 
-// unheardOf handles the end of a connection of a process without operations. A grant of an unknown session may have
-// been on this connection.
+// unheardOf handles the end of a connection whose process has called nothing. A grant on an unknown connection may have
+// been on this one, and may then be lost now.
 func (r *normaliser) unheardOf(i, process int32) {
 	if process >= 0 {
 		r.clients.list[r.clients.index(process)].ended = true
@@ -92,8 +93,8 @@ func (r *normaliser) unheardOf(i, process int32) {
 	}
 }
 
-// ended handles the end of a client's connection: its slots become free, and its unanswered operation can no longer
-// take effect.
+// ended handles the end of a client's connection. The client's slots become free, and its unanswered operations can no
+// longer take effect.
 func (r *normaliser) ended(i int32, c *client) {
 	switch {
 	case c.inv == none:
@@ -117,15 +118,15 @@ func (r *normaliser) ended(i int32, c *client) {
 	c.pending = none
 }
 
-// bounded notes that an unanswered call can no longer take effect.
+// bounded handles an unanswered call that can no longer take effect.
 func (r *normaliser) bounded(k *operation) {
 	if k.op.Administrative() {
 		r.admin.end(k.op, 0, false)
 	}
 }
 
-// mayLose records that a client may have lost its connection: it crashed, was told of the loss, or got no answer.
-// Without evidence of the moment, the loss may have happened at any moment since an event.
+// mayLose records that a client may have lost its connection, since it crashed, was told so, or got no answer. If the
+// history does not record ends of connections, the client may have lost its slots at any moment since the given event.
 func (r *normaliser) mayLose(c *client, since int32) {
 	for g := c.grants; g != none; g = r.call(g).link {
 		lost := mayLose{call: g, from: max(since, r.call(g).ret)}
@@ -137,9 +138,9 @@ func (r *normaliser) mayLose(c *client, since int32) {
 	}
 }
 
-// lossSince is the event since which a client may have lost its connection; why is the reason why its operation has
-// no answer. For a lost connection or a crash it is the client's last answer; otherwise it is the invocation. A
-// missing answer alone says nothing about the client's earlier holds.
+// lossSince is the event since which a client may have lost its connection. After a lost connection or a crash (why),
+// it is the client's last answer. Otherwise it is the invocation, since a missing answer alone does not mean that the
+// client lost its earlier slots.
 func (c *client) lossSince(why lock.Reason) int32 {
 	if why == lock.Disconnected || why == lock.Crashed {
 		return c.heard
@@ -147,7 +148,7 @@ func (c *client) lossSince(why lock.Reason) int32 {
 	return c.inv
 }
 
-// unanswered handles the end of the client's operation without an answer; why is the reason, if given.
+// unanswered handles an operation of a client that ends without an answer. why is the reason, if one was given.
 func (r *normaliser) unanswered(c *client, why lock.Reason) {
 	if c.inv != none {
 		r.mayLose(c, c.lossSince(why))
@@ -165,7 +166,7 @@ func (r *normaliser) unanswered(c *client, why lock.Reason) {
 	switch {
 	case k.effect == noEffect:
 		r.mark(k.inv, none)
-	case r.h.GoneMayFree: // nothing bounds it: its client may have continued on another connection
+	case r.h.GoneMayFree: // no event bounds it: the client may continue on another connection
 	case k.effect == mayTake && c.elsewhere(why):
 		r.setMayExpire(k, k.inv)
 	case c.gone != none:
@@ -178,8 +179,8 @@ func (r *normaliser) unanswered(c *client, why lock.Reason) {
 	c.inv, c.call = none, none
 }
 
-// elsewhere reports whether a client may have continued its operation on another connection: its connection has
-// ended, the client was alive then, and it did not give up because of that.
+// elsewhere reports whether a client may have continued its operation on another connection. This is possible if its
+// connection ended while the client was alive, and the client did not give up for that reason.
 func (c *client) elsewhere(why lock.Reason) bool {
 	if c.ended {
 		return true
@@ -187,7 +188,7 @@ func (c *client) elsewhere(why lock.Reason) bool {
 	return c.gone != none && !c.died && !disconnecting(why)
 }
 
-// unknown notes what an unanswered operation may have done.
+// unknown sets the effect that an unanswered operation may have had.
 func (r *normaliser) unknown(c *client, k *operation) {
 	switch op := k.op; op {
 	case lock.Acquire:
@@ -199,8 +200,8 @@ func (r *normaliser) unknown(c *client, k *operation) {
 	}
 }
 
-// perhapsLost handles an unanswered verify or release: it may have given its slot up; a verify only if it saw the
-// slot gone.
+// perhapsLost handles an unanswered verify or release, which may have given the client's slot up. A verify gives it up
+// only if it saw that the slot does not exist.
 func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 	g := r.grant(c, k.slot)
 	switch {
@@ -211,7 +212,7 @@ func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 		r.perhapsFreed(c, k, lock.NoReason)
 		return
 	case g == none:
-		r.elsewhere(c, k.slot) // if slots are removed, an unanswered acquire may also lose its slot
+		r.elsewhere(c, k.slot) // if slots are removed, an unanswered acquire may lose its slot too
 		return
 	}
 	t := r.call(g)
@@ -220,7 +221,7 @@ func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 		r.setMayExpire(t, k.inv)
 	}
 	switch {
-	case op.AsksHeld() && r.h.GoneMayFree: // it may have claimed it anew
+	case op.AsksHeld() && r.h.GoneMayFree: // the verify may have reclaimed the slot
 		k.effect = mayTake
 	case op == lock.Release:
 		k.effect = frees

@@ -6,78 +6,79 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// effect is what an operation did to its lock, or observed. The history has the invocation and the completion.
+// effect is what an operation did to its lock, or what it observed.
 type effect uint8
 
 const (
-	noEffect   effect = iota // changes nothing and observes nothing
-	takes                    // acquire: takes its slot
-	mayTake                  // unanswered acquire: takes one slot, or none
-	claims                   // acquire that withdrew: holds its slot until it sees the slot gone
-	findsFull                // acquire that found every slot taken
-	findsHeld                // verify that said held
-	leaves                   // verify that saw the slot gone and gave it up
-	frees                    // release
-	freesAny                 // release, by anyone
-	findsCount               // count
-	findsFree                // wait: the slot is free
-	adds                     // administrative operations, each in single steps
+	noEffect   effect = iota // nothing was changed or observed
+	takes                    // acquire: took its slot
+	mayTake                  // unanswered acquire: took one slot, or none
+	claims                   // withdrawn acquire: took its slot, saw it removed, and gave it back
+	findsFull                // acquire: found every slot taken
+	findsHeld                // verify: answered "held"
+	leaves                   // verify: saw the slot removed, and gave it up
+	frees                    // release of the client's own slot
+	freesAny                 // release of any client's slot
+	findsCount               // count: found the number n of slots
+	findsFree                // wait: found the slot free
+	adds                     // administrative operations, slot by slot
 	creates
 	removes
 	destroys
-	impossible // an answer that nothing explains
+	impossible // the answer has no explanation
 )
 
-// traits are further facts about a call.
+// traits are further facts about an operation.
 type traits uint8
 
 const (
-	// interrupted: its client's connection ended during the call.
+	// interrupted: the client's connection ended during the call.
 	interrupted traits = 1 << iota
-	// partial: it has no answer, so it may have happened in part, or not at all.
+	// partial: the operation has no answer. It may have happened completely, in part, or not at all.
 	partial
-	// mayExpire: its slot may be lost at any moment from exit on, without any call or event.
+	// mayExpire: the slot may be lost at any moment since the event exit, without a call or an event.
 	mayExpire
-	// unproven: only an unanswered acquire of its client can have taken the slot that it concerns.
+	// unproven: the slot that the operation concerns can only have been taken by an unanswered acquire of its client.
 	unproven
-	// loose: the same, in a history that does not record ends of connections.
+	// loose: like mayExpire, but because the history does not record ends of connections.
 	loose
-	// lost: its client's connection has ended since.
+	// lost: the client's connection has ended since the operation.
 	lost
-	// open: the moment of its effect matters to other operations, so no moment may be preferred (classify.go).
+	// open: the moment of effect matters to other operations, so every moment must be tried (classify.go).
 	open
-	// openExit: the moment at which its slot is lost matters in the same way.
+	// openExit: the moment at which the slot is lost matters to other operations, so every moment must be tried.
 	openExit
 )
 
 func (t traits) has(u traits) bool { return t&u != 0 }
 
-// endless is the end of what nothing bounds; none is the index of nothing.
+// endless is the index of an event after the end of the history; none is the index of no event or call.
 const (
 	endless = math.MaxInt32
 	none    = -1
 )
 
-// operation is an operation on the current lock. It takes effect at moments between the events inv and ret.
+// operation is an operation on the lock being checked. It takes effect at one or more moments between the events inv
+// and ret.
 type operation struct {
 	inv, ret int32
 	client   int32 // index in clients
-	link     int32 // findsHeld, leaves, frees: the call that took the slot; takes: the client's previous take
-	after    int32 // takes: the previous take of the slot, in the order of answers; or none
-	exit     int32 // takes, mayTake: the event from which on the slot may be free again; or endless
-	quit     int32 // takes: the same, if the slot did not exist at some moment since then
-	lostAt   int32 // lost: the event of the loss
+	link     int32 // findsHeld, leaves, frees: the grant that took the slot; takes: the client's previous grant
+	after    int32 // takes: the slot's previous grant, in the order of answers; or none
+	exit     int32 // takes, mayTake: the slot may be free again since this event; or endless
+	quit     int32 // takes: like exit, but only if the slot was missing at some moment since
+	lostAt   int32 // event at which the slot was lost, if it has the trait lost
 	slot     uint16
-	n        uint16 // number of slots
+	n        uint16 // number of slots; see the operation
 	op       lock.Op
 	effect   effect
 	traits   traits
 }
 
-// ends is the event from which on the slot of a call may be free again for any reason, or endless.
+// ends is the event since which the slot of a call may be free again for any reason; endless if there is none.
 func (c *operation) ends() int32 { return min(c.exit, c.quit) }
 
-// staged reports whether a call takes effect in steps, or at a moment that must be chosen.
+// staged reports whether a call takes effect in several steps, or at a moment that must be searched for.
 func (c *operation) staged() bool {
 	switch c.effect {
 	case claims, adds, creates, removes, destroys:

@@ -19,19 +19,19 @@ var (
 	firstSeed = flag.Int("seed", 0, "the seed of the first of them")
 )
 
-// oracleSteps is how many steps porcupine may take over one history of the tests.
+// oracleSteps is the largest number of steps that porcupine may take over one history in a test.
 const oracleSteps = 1 << 16
 
-// failer is a test, of testing or of rapid.
+// failer is what *testing.T and *rapid.T have in common.
 type failer interface {
 	Helper()
 	Fatal(...any)
 }
 
-// readings are all that a history can be judged by.
+// readings are the choices of Options under which tests judge a history.
 var readings = []Options{{}, {FailedAcquire: property.Strong}, {Releases: ByAnyone}, {FailedAcquire: property.Strong, Releases: ByAnyone}}
 
-// usurped is a history in which some releases are another client's.
+// usurped changes a history so that some releases are called by another client than the holder.
 func usurped(c drawn.Chooser, h *history.History) *history.History {
 	for range 3 {
 		other := *h
@@ -55,8 +55,8 @@ func usurped(c drawn.Chooser, h *history.History) *history.History {
 	return h
 }
 
-// decide runs the fast check and three others: the search, and porcupine on the plain specification and on the
-// simplified one.
+// decide returns the finding of the fast check and three other decisions: of the search, of porcupine on the simplified
+// specification, and of porcupine on the plain specification.
 func decide(t failer, c *Checker, h *history.History, o Options) (Finding, []Decision) {
 	t.Helper()
 	if err := c.normaliser.normalise(h, 0, o); err != nil {
@@ -66,7 +66,7 @@ func decide(t failer, c *Checker, h *history.History, o Options) (Finding, []Dec
 		return Finding{Why: "inconsistent"}, make([]Decision, 3)
 	}
 	f := c.fast(o)
-	// The specification keeps what it looks at.
+	// The specification keeps using its normaliser, so it gets another one.
 	r := new(normaliser)
 	if err := r.normalise(h, 0, o); err != nil {
 		t.Fatal(err)
@@ -78,8 +78,8 @@ func decide(t failer, c *Checker, h *history.History, o Options) (Finding, []Dec
 	return f, []Decision{searched, byPorcupine(p, p.partition(p.Operations())), plain}
 }
 
-// byPorcupine runs porcupine on parts that are checked separately, for a bounded number of steps of the model. Once
-// they are used up, no step is possible: porcupine backtracks to the start and ends.
+// byPorcupine runs porcupine on each part, with a bounded number of model steps in total. When they are used up, no
+// further step is possible, so that porcupine backtracks and ends.
 func byPorcupine(p *Specification, parts [][]porcupine.Operation) Decision {
 	model, steps := p.Model(), oracleSteps
 	step := model.Step
@@ -103,7 +103,7 @@ func byPorcupine(p *Specification, parts [][]porcupine.Operation) Decision {
 	return Legal
 }
 
-// disagree reports whether one says legal and another illegal.
+// disagree reports whether one decision is legal and another is illegal.
 func disagree(f Finding, results []Decision) bool {
 	results = append(results, f.Decision)
 	return slices.Contains(results, Legal) && slices.Contains(results, Illegal)
@@ -123,7 +123,7 @@ func TestFastCheckAgreesWithPorcupine(t *testing.T) {
 		for _, o := range readings {
 			if o.Releases == ByAnyone {
 				if i%4 > 0 {
-					break // a quarter of them will do
+					break // a quarter of the histories suffices for this reading
 				}
 				h = usurped(choose, h)
 			}
@@ -143,7 +143,7 @@ func TestFastCheckAgreesWithPorcupine(t *testing.T) {
 	t.Logf("undecided %v legal %v illegal %v, by the search's undecided, legal, illegal; %v", counts[0], counts[1], counts[2], reasons)
 }
 
-// A right lock's history is linearizable: no correct history is called illegal.
+// TestDrawnHistoriesAreLegal: a random history of a correct lock is never called illegal.
 func TestDrawnHistoriesAreLegal(t *testing.T) {
 	var c Checker
 	for i := range *histories {
@@ -161,8 +161,7 @@ func TestDrawnHistoriesAreLegal(t *testing.T) {
 	}
 }
 
-// TestLongestPrefix: what is explained is linearizable, up to the answer that nothing explains, and each effect in its
-// explanation lies in the course of its call.
+// TestLongestPrefix: the longest prefix is linearizable, and each effect in its linearization happens during its call.
 func TestLongestPrefix(t *testing.T) {
 	short, explained := 0, 0
 	for seed := range uint64(300) {
@@ -195,7 +194,8 @@ func TestLongestPrefix(t *testing.T) {
 	}
 }
 
-// shrink removes events from a history as long as it stays wrong.
+// shrink removes events from a history while a condition, such as a disagreement, still holds. It returns the smallest
+// history found.
 func shrink(h *history.History, wrong func(*history.History) bool) *history.History {
 	for again := true; again; {
 		again = false
@@ -212,7 +212,8 @@ func shrink(h *history.History, wrong func(*history.History) bool) *history.Hist
 	return h
 }
 
-// without is a history without an event, or without an operation.
+// without returns the history without event i. If pair is set, it removes the invocation i together with its
+// completion; nil if i is no invocation.
 func without(h *history.History, i int, pair bool) *history.History {
 	less := *h
 	less.Events = slices.Clone(h.Events)

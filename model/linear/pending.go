@@ -5,34 +5,35 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// An unanswered acquire may have taken a slot, may not, or may still take one. Its effect is needed only to explain
-// an acquire that was told "full" while a slot seems free. Only then is a pending acquire given a slot; or when its
-// client's connection ends, which is the last chance.
+// An unanswered (pending) acquire may have taken a slot, or may still take one, or never. This matters only for an
+// acquire that was told "full" while a slot seems to be free. The check therefore gives a pending acquire a slot only
+// to explain such an answer, or when the connection of the pending acquire ends, since it cannot take effect later.
 
-// pendingAcquires are the unanswered acquires that may take a slot.
+// pendingAcquires are the unanswered acquires that may still take a slot.
 type pendingAcquires struct {
-	some bool // there has been one
+	some bool // there has been an unanswered acquire
 	all  []pendingAcquire
-	bits uint64 // bits in use
-	// Pending acquires that no event bounds are equivalent. Only their number is kept: of those that keep their slot,
-	// and of those that may lose it at any moment. The first of each kind represents the others.
+	bits uint64 // bits in use; see state.used
+	// Pending acquires that no event bounds and that name no slot are equivalent. Only their numbers are kept: those
+	// that keep their slot, and those that may lose it at any moment. The first call of each kind represents the
+	// others.
 	kinds [2]alike
-	// faithful is, by slot, a pending acquire that can take only this slot, and keeps it: one stands for any number
-	// of them.
+	// faithful has, by slot, a pending acquire that can take only this slot and never loses it. More such acquires of a
+	// slot would change nothing.
 	faithful []int32
-	deadline []int32 // by slot: the answer of the next acquire that takes it, as far as known
-	looked   []int32 // by slot: there is none before this event
+	deadline []int32 // by slot: the event of the next grant's answer, as far as known
+	looked   []int32 // by slot: no grant's answer comes before this event
 	needs    []int32
 	offers   []offer
 }
 
-// pendingAcquire is an unanswered acquire that no other equals.
+// pendingAcquire is an unanswered acquire that is not equivalent to another. States identify it by a bit.
 type pendingAcquire struct {
 	call int32
 	bit  uint64
 }
 
-// The two kinds of equivalent pending acquires.
+// The two kinds of equivalent pending acquires: they keep their slot, or may lose it at any moment.
 const (
 	keeping = iota
 	losing
@@ -43,11 +44,11 @@ type alike struct {
 	count int32
 }
 
-// offer is a pending acquire that may take a slot: one with a bit, one of a kind, or a faithful one.
+// offer is a pending acquire that may take a slot. It has a bit, or is one of an equivalent kind, or is a faithful one.
 type offer struct {
 	call int32
 	bit  uint64
-	kind int32 // or none
+	kind int32 // keeping or losing; or none
 }
 
 func (g *pendingAcquires) reset(slots int) {
@@ -58,7 +59,7 @@ func (g *pendingAcquires) reset(slots int) {
 	g.grow(slots)
 }
 
-// grow makes room for more slots.
+// grow extends the slices, so that the lock may have more slots.
 func (g *pendingAcquires) grow(slots int) {
 	for len(g.faithful) <= slots {
 		g.faithful = append(g.faithful, none)
@@ -67,7 +68,7 @@ func (g *pendingAcquires) grow(slots int) {
 	}
 }
 
-// add adds an unanswered acquire.
+// add records an unanswered acquire, call k.
 func (g *pendingAcquires) add(w *frontier, k int32, c *operation) {
 	g.some = true
 	switch {
@@ -93,7 +94,8 @@ func (g *pendingAcquires) add(w *frontier, k int32, c *operation) {
 	}
 }
 
-// expire forgets the pending acquires that cannot take effect after the current event.
+// expire drops the pending acquires whose client's connection ends at the current event, so that they cannot take
+// effect later.
 func (g *pendingAcquires) expire(w *frontier) {
 	n := 0
 	for _, p := range g.all {
@@ -110,8 +112,8 @@ func (g *pendingAcquires) expire(w *frontier) {
 	g.all = g.all[:n]
 }
 
-// collect appends the pending acquires that may take a slot in a state, one of each kind. The acquire that would keep
-// the slot longest comes first, since usually the holder kept the slot until it was taken again.
+// collect appends the pending acquires that may take a slot in a state, one of each kind. The acquire that can keep the
+// slot longest comes first, since a slot is usually kept until the next grant.
 func (g *pendingAcquires) collect(w *frontier, st *state, slot int32) {
 	due, from := g.due(w, slot), len(g.offers)
 	if k := g.faithful[slot]; k != none && due == endless {
@@ -134,9 +136,9 @@ func (g *pendingAcquires) collect(w *frontier, st *state, slot int32) {
 	}
 }
 
-// due is the answer of the next acquire that takes a slot: after it no pending acquire may hold the slot. If only
-// part of the history is in memory, the next acquire may come later, and the slot's state is discarded then. An
-// acquire whose connection ended during the call does not count, since it may have held the slot before.
+// due is the event of the next grant's answer for a slot. From then on no pending acquire may hold the slot. A grant
+// whose connection ended during the call does not count, since it may have held the slot earlier. The result is endless
+// if the answer is not in memory yet; states are then discarded when the answer comes.
 func (g *pendingAcquires) due(w *frontier, slot int32) int32 {
 	if g.deadline[slot] > w.now {
 		return g.deadline[slot]
@@ -156,7 +158,7 @@ func (g *pendingAcquires) due(w *frontier, slot int32) int32 {
 	return endless
 }
 
-// place is a state in which a pending acquire holds a slot.
+// place returns a copy of a state in which a pending acquire holds a slot.
 func (w *frontier) place(st *state, slot int32, o offer) *state {
 	next := w.clone(st)
 	w.occupy(next, slot, o.call)
@@ -167,8 +169,8 @@ func (w *frontier) place(st *state, slot int32, o offer) *state {
 	return next
 }
 
-// placePending adds, for states in which a slot was free throughout the call of an acquire that found none, the
-// states in which pending acquires hold every such slot.
+// placePending handles an acquire that found the lock full. If a slot was free throughout the call in some state, it
+// adds the states in which pending acquires hold every such slot.
 func (w *frontier) placePending(c *operation) {
 	for _, st := range w.states {
 		if w.sawFull(st, c) {
@@ -185,7 +187,7 @@ func (w *frontier) placePending(c *operation) {
 	}
 }
 
-// fill adds the states in which pending acquires hold every free slot, if the answer of some acquire needs this.
+// fill adds the states in which pending acquires hold every free slot, if an acquire under way needs a full lock.
 func (w *frontier) fill(st *state) {
 	if st.open == 0 || st.full > w.latest() {
 		return
@@ -200,7 +202,7 @@ func (w *frontier) fill(st *state) {
 	w.satisfy(st, g.needs)
 }
 
-// latest is the beginning of the last acquire under way that finds the lock full.
+// latest is the moment at which the latest acquire under way that finds the lock full began.
 func (w *frontier) latest() int32 {
 	last := int32(never)
 	for _, k := range w.waiting {
@@ -211,7 +213,7 @@ func (w *frontier) latest() int32 {
 	return last
 }
 
-// satisfy adds the states in which pending acquires hold all the given slots.
+// satisfy adds the states in which pending acquires hold all of the given slots.
 func (w *frontier) satisfy(st *state, slots []int32) {
 	g := &w.pending
 	from := len(g.offers)
@@ -228,7 +230,7 @@ func (w *frontier) satisfy(st *state, slots []int32) {
 	g.offers = g.offers[:from]
 }
 
-// last lets pending acquires on connections that end now have held a slot until now.
+// last handles pending acquires whose connection ends now. It adds the states in which they held a slot until now.
 func (g *pendingAcquires) last(w *frontier) {
 	if w.failedAcquire == property.Strong || w.fulls == 0 {
 		return
@@ -244,7 +246,8 @@ func (g *pendingAcquires) last(w *frontier) {
 	}
 }
 
-// lastOf adds the states in which a pending acquire held a slot that an acquire under way needs to have been taken.
+// lastOf adds the states in which the pending acquire p held a free slot that an acquire under way needs to be taken.
+// only is the slot that p names, or AnySlot.
 func (w *frontier) lastOf(st *state, p pendingAcquire, only int32) {
 	since := w.latest()
 	if st.used&p.bit != 0 {

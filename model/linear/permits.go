@@ -6,22 +6,22 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// If acquires name no slots, all permits are alike. The answers then say that at most all permits were held at any
-// moment. A permit is certainly held from the answer of its acquire to the call of its release. Without numbers, an
-// acquire cannot say that it saw each permit taken; under strong semantics, it says that all were taken at one
-// moment.
+// If acquires name no slots, all slots are alike: they are permits. A permit is certainly held from the answer of an
+// acquire to the call of its release. The check counts these permits. The history is illegal if more are certainly held
+// than there are. A "full" answer says little: only under strong semantics does it mean that all permits were held at
+// one moment.
 
-// permits counts the certain holds.
+// permits is the fast check of a lock whose acquires name no slots. It counts the permits that are certainly held.
 type permits struct {
 	r      *normaliser
 	strong bool
 	now    int32
-	held   []int32 // takes that hold a permit
+	held   []int32 // calls of the acquires whose permits are certainly held
 	room   int32   // the last moment at which a permit was left
 	full   int32   // the last moment at which no permit was left
 }
 
-// run checks the normaliser's current lock, which names no slots.
+// run checks the lock that the normaliser has prepared.
 func (p *permits) run(r *normaliser, s property.FailedAcquire) Finding {
 	if r.unproven {
 		return unproved
@@ -39,8 +39,8 @@ func (p *permits) reset(r *normaliser, s property.FailedAcquire) {
 	*p = permits{r: r, strong: s == property.Strong, held: p.held[:0], room: never, full: never}
 }
 
-// event handles event i. k is its call, or a negative mark (see normaliser.at). over says that the finding f is
-// final.
+// event handles event i. k is the call of the event, or a negative mark (see normaliser.at). If over is true, f is the
+// final finding.
 func (p *permits) event(i, k int32) (f Finding, over bool) {
 	p.now = i
 	switch {
@@ -56,7 +56,7 @@ func (p *permits) event(i, k int32) (f Finding, over bool) {
 	return Finding{}, false
 }
 
-// begin returns the permit of a release that may take effect at once.
+// begin handles an invocation. The permit of a release is free at once.
 func (p *permits) begin(c *operation) {
 	if c.effect == frees {
 		p.drop(c.link)
@@ -70,7 +70,7 @@ func (p *permits) drop(k int32) {
 	p.held = remove(p.held, k)
 }
 
-// lose takes a permit from a holder that may have lost it by now, if there is one.
+// lose gives up the permit of a holder that may have lost it by now. It reports whether there is such a holder.
 func (p *permits) lose() bool {
 	for _, k := range p.held {
 		if c := p.r.call(k); c.traits.has(mayExpire|loose) && c.exit <= p.now {
@@ -81,7 +81,7 @@ func (p *permits) lose() bool {
 	return false
 }
 
-// disconnect handles the end of a client's connection, or of all.
+// disconnect handles the end of one client's connection, or a restart, which ends all connections.
 func (p *permits) disconnect(at int32) {
 	for i := len(p.held) - 1; i >= 0; i-- {
 		if k := p.held[i]; at == restarted || p.r.call(k).client == clientOf(at) {
@@ -90,7 +90,7 @@ func (p *permits) disconnect(at int32) {
 	}
 }
 
-// end decides whether an answer is true, and gives the reason if not.
+// end decides whether the answer of call k is true, and says why if it is not.
 func (p *permits) end(k int32, c *operation) (Decision, string) {
 	switch c.effect {
 	case takes:
@@ -107,7 +107,7 @@ func (p *permits) end(k int32, c *operation) (Decision, string) {
 	return Legal, ""
 }
 
-// verify judges what an answer says of grant g.
+// verify decides whether a client that verified still held the permit of its grant g.
 func (p *permits) verify(c, g *operation) (Decision, string) {
 	switch {
 	case g.exit < c.ret:
@@ -118,8 +118,8 @@ func (p *permits) verify(c, g *operation) (Decision, string) {
 	return Legal, ""
 }
 
-// take gives the operation a permit from now on. If its connection ended during the call, it suffices that one permit
-// was left just before that end or later, since the operation may have lost its permit since.
+// take records that an acquire holds a permit from now on. If its connection ended during the call, it may have lost
+// the permit since. It then suffices that a permit was left at or after the moment before that end.
 func (p *permits) take(k int32, c *operation) (Decision, string) {
 	left := p.r.permits - len(p.held)
 	if left <= 0 && p.lose() {

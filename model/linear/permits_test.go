@@ -8,12 +8,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestPermits: the fast check alone decides histories whose acquires name no slots.
+// TestPermits: histories whose acquires name no slots are decided by the fast check alone.
 func TestPermits(t *testing.T) {
-	const held = "c1 acquire\nc1 ok acquire\nc2 acquire\nc2 ok acquire\n" // both permits
+	const held = "c1 acquire\nc1 ok acquire\nc2 acquire\nc2 ok acquire\n" // both permits are held
 	for _, c := range []struct {
 		name         string
-		late         bool // the ends of connections are told when they are seen
+		late         bool // ends of connections are recorded when they are noticed, which may be late
 		text         string
 		weak, strong Decision
 	}{

@@ -13,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestPinned compares findings on drawn histories with a file, under each way to read them. Those that are wrong in a few
-// places come of the same drawing.
+// TestPinned compares findings on random histories with a file, for each combination of Options. Some of the histories
+// are changed in a few places, so that they are wrong.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, failed := range []FailedRelease{EndsBelief, KeepsBelief} {
@@ -33,7 +33,8 @@ func TestPinned(t *testing.T) {
 	f.Compare("testdata/pinned.txt")
 }
 
-// tellFindings is what is found of the i-th history of a block: a row if it is one of the first and not legal.
+// tellFindings writes the finding on the i-th history of a block. It is written in full if it is among the first and
+// not legal.
 func tellFindings(seen *pinned.Seen, c *Checker, h *history.History, i int, o Options) {
 	if err := Validate(h); err != nil {
 		seen.Count("not valid")
@@ -60,7 +61,7 @@ func tellFindings(seen *pinned.Seen, c *Checker, h *history.History, i int, o Op
 	tell("%d: %s", i, inWords(found))
 }
 
-// inWords is a finding on a line.
+// inWords is a finding as one line.
 func inWords(f Finding) string {
 	if f.Decision == Legal {
 		return "legal by " + f.How
@@ -68,7 +69,7 @@ func inWords(f Finding) string {
 	return fmt.Sprintf("%s by %s at event %d, lock %d, slot %d: %s", f.Decision, f.How, f.Event, f.Lock, f.Slot, f.Why)
 }
 
-// renumbered gives every second process a number that is too large to be looked up by index.
+// renumbered gives every second process a number that is too large for a lookup by index.
 func renumbered(h *history.History) {
 	for i := range h.Events {
 		if e := &h.Events[i]; e.Process > 0 && e.Process%2 == 0 {
@@ -77,12 +78,12 @@ func renumbered(h *history.History) {
 	}
 }
 
-// pinnedReadings are the readings, and two of a lock with permits.
+// pinnedReadings are the choices of Options that the tests use, and two with a given number of permits.
 var pinnedReadings = append(slices.Clone(readings), Options{Permits: 2}, Options{FailedRelease: KeepsBelief, FailedAcquire: property.Strong, Permits: 1})
 
-// TestPinnedSpecifications compares the input of porcupine for drawn histories with a file: for a few, each atomic step
-// and its interval; for the rest, how many there are and into how many parts they fall. It also compares the results of
-// the search with few steps and with many, and of a history that is read.
+// TestPinnedSpecifications compares the input of porcupine for random histories with a file. For a few histories, the
+// file has every atomic step with its interval. For the others, it has the numbers of steps and parts. It also has the
+// results of the search with few and with many steps, and of CheckRead.
 func TestPinnedSpecifications(t *testing.T) {
 	f := pinned.New(t)
 	for n, o := range pinnedReadings {
@@ -116,10 +117,10 @@ func TestPinnedSpecifications(t *testing.T) {
 	f.Compare("testdata/specifications.txt")
 }
 
-// tell adds a line to a row or to a digest.
+// tell is a function that writes a line to the file, or only to a digest.
 type tell = func(format string, args ...any)
 
-// tellLock is how porcupine's input for one lock is divided, and its result.
+// tellLock writes how porcupine's input for one lock is divided, and what the search decides.
 func tellLock(seen *pinned.Seen, tell tell, h *history.History, l int, o Options, i int) {
 	p, err := Specify(h, l, o)
 	if err != nil {
@@ -159,7 +160,7 @@ func tellLock(seen *pinned.Seen, tell tell, h *history.History, l int, o Options
 	}
 }
 
-// tellSpecification is each atomic step with its interval, and how its parts are ordered.
+// tellSpecification writes each atomic step with its interval.
 func tellSpecification(tell tell, p *Specification) {
 	for i := range p.atomicSteps {
 		u := &p.atomicSteps[i]
@@ -171,8 +172,8 @@ func tellSpecification(tell tell, p *Specification) {
 	}
 }
 
-// TestPinnedFrontier compares the fast check of drawn histories with a file: what it decides and how much it takes, with
-// full and with little effort, and of a history that is read.
+// TestPinnedFrontier compares the fast check of random histories with a file: its decision and its amount of work. The
+// check runs with full and with little effort, and while the history is read.
 func TestPinnedFrontier(t *testing.T) {
 	f := pinned.New(t)
 	for n, o := range pinnedReadings {
@@ -210,7 +211,7 @@ func TestPinnedFrontier(t *testing.T) {
 	f.Compare("testdata/frontier.txt")
 }
 
-// tellFrontier is the decision of the fast check and what it takes.
+// tellFrontier is the decision of the fast check and its amount of work, in words.
 func tellFrontier(seen *pinned.Seen, r *normaliser, o Options, e effort) string {
 	w := new(frontier)
 	w.reset(r, o.FailedAcquire, e)
@@ -226,7 +227,7 @@ func tellFrontier(seen *pinned.Seen, r *normaliser, o Options, e effort) string 
 	return fmt.Sprintf("%d states, %d work, legal", states, w.work)
 }
 
-// tellPermits is the decision where no slots are named.
+// tellPermits is the decision of the fast check for a lock whose acquires name no slots, in words.
 func tellPermits(r *normaliser, o Options) string {
 	p := new(permits)
 	p.reset(r, o.FailedAcquire)
@@ -240,7 +241,8 @@ func tellPermits(r *normaliser, o Options) string {
 	return fmt.Sprintf("%d permits held at most, legal", held)
 }
 
-// tellRead is the decision on a history that is read with a window of events, and how much of it is kept.
+// tellRead is the decision on a history that is read with a window of events, and the largest number of older calls
+// kept.
 func tellRead(h *history.History, l int, o Options, window int) string {
 	c := newCheck(h, l, o, window)
 	kept := 0
@@ -258,8 +260,8 @@ func tellRead(h *history.History, l int, o Options, window int) string {
 	return fmt.Sprintf("%d calls kept, %s", kept, inWords(c.found))
 }
 
-// TestPinnedMalformed compares the errors of malformed drawn histories with a file: impossible fields, missing or
-// repeated events, and locks without slots.
+// TestPinnedMalformed compares the errors for malformed random histories with a file. They have impossible fields,
+// missing or repeated events, or locks without slots.
 func TestPinnedMalformed(t *testing.T) {
 	f := pinned.New(t)
 	for seed := range 3 {
@@ -291,10 +293,10 @@ func TestPinnedMalformed(t *testing.T) {
 	f.Compare("testdata/malformed.txt")
 }
 
-// distort changes a history in one place to what it hardly can be.
+// distort changes a history in one random place, so that it is usually malformed.
 func distort(choose drawn.Chooser, h *history.History) {
 	number := []int{-1, 0, 1, 2, 3, 5, 40, 254, 255, 65534, 65535}[choose.Below(11)]
-	few := choose.Below(6) // more slots take more time
+	few := choose.Below(6) // a larger number of slots would take more time
 	if choose.Below(12) == 0 || len(h.Events) == 0 {
 		h.Slots = append(h.Slots[:choose.Below(len(h.Slots)+1)], few-1)
 		return

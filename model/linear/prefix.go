@@ -9,26 +9,27 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Prefix is the longest prefix of a history that has an explanation: an order in which its operations took effect.
+// Prefix is the longest linearizable prefix of a history, with a linearization that explains it.
 type Prefix struct {
-	// Events is the number of its events. The next event is an answer that nothing explains; if the whole history is
-	// linearizable, there is no next event.
+	// Events is the number of events in the prefix. The event after the prefix is an answer that no linearization
+	// explains. If the whole history is linearizable, the prefix is the whole history.
 	Events int
-	Why    string // the reason why it ends there
-	// Effects are an explanation of the prefix, in order; empty if none was found in time, or if it needs evidence
-	// from later events.
+	Why    string // why the next event cannot be explained
+	// Effects are the effects of operations in the order of the linearization. It is empty if none was found in time,
+	// or if the explanation needs evidence from later events.
 	Effects []Effect
 }
 
-// Effect is one effect of an operation in an explanation.
+// Effect is the effect of an operation at one moment of a linearization.
 type Effect struct {
 	Invocation int     // index of the event that invoked the operation
-	At         float64 // position among the events: 2.5 is between those with the indices 2 and 3
+	At         float64 // position between events: 2.5 is between those with index 2 and 3
 	What       string  // the effect in words
 }
 
-// LongestPrefix is the longest linearizable prefix of one lock's history, as porcupine explains it within the given
-// time. It is nil if the history is not well-formed, or was not decided.
+// LongestPrefix returns the longest linearizable prefix of one lock's history. Within the timeout, porcupine searches
+// for a linearization of it. The result is nil if the history is not well-formed, if it was not decided, or if the
+// event that cannot be explained is unknown.
 func LongestPrefix(h *history.History, lock int, o Options, timeout time.Duration) *Prefix {
 	f := Check(h, o)
 	p := &Prefix{Events: len(h.Events), Why: f.Why}
@@ -48,32 +49,32 @@ func LongestPrefix(h *history.History, lock int, o Options, timeout time.Duratio
 	return p
 }
 
-// explanation is an order of effects by which porcupine explains the history, each as early as possible; nil if it
-// found none in time.
+// explanation lists the effects in a linearization that porcupine finds, each effect as early as possible. It is nil if
+// porcupine finds none in time.
 func (p *Specification) explanation(timeout time.Duration) (all []Effect) {
 	ops := p.Operations()
-	for i := range ops { // an operation without a possible moment ends before it begins
+	for i := range ops { // porcupine needs Return >= Call, even for an impossible operation
 		ops[i].Return = max(ops[i].Call, ops[i].Return)
 	}
 	result, info := porcupine.CheckOperationsVerbose(p.Model(), ops, timeout)
 	if result != porcupine.Ok {
 		return nil
 	}
-	for _, found := range info.PartialLinearizationsOperations() { // for each part, one that covers all of it
+	for _, found := range info.PartialLinearizationsOperations() { // its first one has all operations of the part
 		all = p.effects(found[0], all)
 	}
 	slices.SortStableFunc(all, func(a, b Effect) int { return cmp.Compare(a.At, b.At) })
 	return all
 }
 
-// effects appends the effects of a linearization of one part of the history.
+// effects appends the effects in a linearization of one part of the history.
 func (p *Specification) effects(order []porcupine.Operation, all []Effect) []Effect {
 	var now int64
 	for _, op := range order {
 		u := op.Input.(*atomicStep)
 		now = max(now, op.Call)
 		if u.op == none || u.do == doSet || u.partial {
-			continue // it is not a client's, or may not have happened
+			continue // not a client's operation, or one that may not have happened
 		}
 		at := float64(now)/float64(p.ticks.stride) - 1
 		all = append(all, Effect{Invocation: int(p.r.calls[u.op].inv), At: at, What: p.describe(u)})

@@ -7,16 +7,16 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Source reads a history event by event, from the beginning each time that it is called.
+// Source reads a history: it calls event with each event. Each call of a Source begins again with the first event.
 type Source func(event func(e *history.Event) error) error
 
-// atHand is the number of events of a long history that are in memory at once, for all its locks together.
+// atHand is the number of events of a long history that are in memory at once, summed over all locks.
 const atHand = 1 << 20
 
-// CheckRead is [Check] for a history of any length. Its memory grows with the number of processes, not with the
-// number of their operations. h describes the history, and read returns its events. Malformed histories are noticed
-// on the way; the error is a [*Malformed]. In a history of more than a million events, an operation must be answered
-// within half a million events. Otherwise the history is undecided, with that reason.
+// CheckRead decides like [Check], for a history of any length. h is the history without its events, and read supplies
+// them. Memory grows with the number of processes, not with the number of operations. The error is a [*Malformed], or
+// comes from read. About a million events are in memory, divided among the locks. In a longer history, each operation
+// must be answered within half as many events. Otherwise the history is undecided, and the finding says so.
 func CheckRead(h *history.History, read Source, o Options) (Finding, error) {
 	return checkRead(h, read, o, max(atHand/max(1, len(h.Locks)), 1<<12))
 }
@@ -65,7 +65,7 @@ func checkRead(h *history.History, read Source, o Options, window int) (Finding,
 	return sum, nil
 }
 
-// once leaves undecided what takes another pass, where there can be none.
+// once handles a history that cannot be read again. Checks that need another pass are undecided.
 func once(checks []*check) {
 	for _, c := range checks {
 		if !c.done {
@@ -74,10 +74,10 @@ func once(checks []*check) {
 	}
 }
 
-// onePass is the finding on a history that can be read once and takes another pass.
+// onePass is the finding if a history can be read only once and the check needs another pass.
 var onePass = Finding{Event: -1, How: byFastCheck, Why: "it takes another pass over the history, and " + history.ErrOnce.Error()}
 
-// again ends a pass, and reports whether another one is needed.
+// again ends a pass over the history, and reports whether another pass is needed.
 func again(checks []*check) (again bool) {
 	for _, c := range checks {
 		if !c.done {
@@ -88,7 +88,7 @@ func again(checks []*check) (again bool) {
 	return again
 }
 
-// check is the check of one lock of a history that is read. Without a lock, it checks whether the history is
+// check is the check of one lock of a history that is being read. With noLock, it only checks that the history is
 // well-formed.
 type check struct {
 	Checker
@@ -98,12 +98,12 @@ type check struct {
 	window int
 
 	known  facts
-	effort int // index of the current effort
+	effort int // index in readEfforts of the current effort
 	n      int32
 
-	done  bool // the finding is final
+	done  bool // found is the final finding
 	found Finding
-	over  bool // this pass has decided, or cannot decide
+	over  bool // this pass has found its decision, or cannot decide
 }
 
 func checksOf(h *history.History, o Options, window int) (all []*check) {
@@ -122,7 +122,7 @@ func newCheck(h *history.History, lock int, o Options, window int) *check {
 	return c
 }
 
-// event reads the next event.
+// event handles the next event of the history.
 func (c *check) event(e *history.Event) error {
 	if err := c.normaliser.event(c.n, e); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (c *check) event(e *history.Event) error {
 	return nil
 }
 
-// begin starts to forget the beginning of the history.
+// begin prepares the check to drop old events from memory.
 func (c *check) begin() {
 	r := &c.normaliser
 	r.rollOn(c.known, c.window/2)
@@ -152,7 +152,7 @@ func (c *check) begin() {
 	}
 }
 
-// refer calls keep for the calls that the fast checks refer to.
+// refer calls keep for each call that the fast checks still need.
 func (c *check) refer(keep func(k int32)) {
 	c.frontier.refer(keep)
 	for _, k := range c.permits.held {
@@ -160,7 +160,7 @@ func (c *check) refer(keep func(k int32)) {
 	}
 }
 
-// judge judges the events before one.
+// judge runs the fast check on the events before an event.
 func (c *check) judge(before int32) {
 	r := &c.normaliser
 	r.disturb()
@@ -183,7 +183,8 @@ func (c *check) judge(before int32) {
 	}
 }
 
-// invoked settles a call before its invocation is judged. It returns the call; or none if it has no effect.
+// invoked prepares a call before its invocation is judged. It returns the call's number, or none if the call has no
+// effect.
 func (c *check) invoked(k int32) int32 {
 	r := &c.normaliser
 	op := r.call(k)
@@ -213,13 +214,13 @@ func (c *check) invoked(k int32) int32 {
 	return k
 }
 
-// unnumbered reports whether the lock has permits without numbers.
+// unnumbered reports whether acquires name no slots, so that slots are permits without numbers.
 func (c *check) unnumbered() bool {
 	l := c.normaliser.roll
 	return l.known.unnamed && !l.single
 }
 
-// fast handles the next event in the fast check.
+// fast runs the fast check on the next event.
 func (c *check) fast(i, k int32) (Finding, bool) {
 	if c.unnumbered() {
 		return c.permits.event(i, k)
@@ -227,8 +228,8 @@ func (c *check) fast(i, k int32) (Finding, bool) {
 	return c.frontier.event(i, k)
 }
 
-// end handles the end of the history. The check is done unless an assumption about the history was wrong, or the
-// effort was too small.
+// end ends a pass over the history. The check is done, unless an assumption about the history was wrong or a greater
+// effort is needed.
 func (c *check) end() {
 	r := &c.normaliser
 	if r.roll == nil {
@@ -266,7 +267,7 @@ func (c *check) end() {
 	c.found = c.found.of(c.lock)
 }
 
-// undecidable reports that the history cannot be decided while it is read, and notes the reason.
+// undecidable reports whether the history cannot be decided while it is read. It sets the finding with the reason.
 func (c *check) undecidable() bool {
 	r := &c.normaliser
 	switch {

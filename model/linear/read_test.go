@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// source is a history in memory that is read.
+// source reads a history that is in memory.
 func source(h *history.History) Source {
 	return func(event func(e *history.Event) error) error {
 		for i := range h.Events {
@@ -23,7 +23,7 @@ func source(h *history.History) Source {
 	}
 }
 
-// whole is the finding of the fast check with the whole history at hand.
+// whole is the finding of the fast check on the whole history at once.
 func whole(h *history.History, o Options) Finding {
 	c := new(Checker)
 	if err := c.normaliser.normalise(h, 0, o); err != nil {
@@ -35,7 +35,7 @@ func whole(h *history.History, o Options) Finding {
 	return c.fast(o)
 }
 
-// TestRead: a history of which only so much is at hand at once is judged as the whole is, or not decided.
+// TestRead: a history that is read with a small window of events is decided like the whole history, or not decided.
 func TestRead(t *testing.T) {
 	n := 6000
 	compared, decided, same := 0, 0, 0
@@ -68,8 +68,8 @@ func TestRead(t *testing.T) {
 		switch {
 		case f.Decision == want.Decision && (f.Decision == Undecided || f.Event == want.Event && f.Why == want.Why):
 			same++
-		case f.Decision == Legal && want == tooMany: // it had another order of states
-		case f.Decision == Illegal && want.Decision == Illegal && f.Event > want.Event: // an unanswered acquire had a slot meanwhile
+		case f.Decision == Legal && want == tooMany: // the order of states may differ
+		case f.Decision == Illegal && want.Decision == Illegal && f.Event > want.Event: // it is found at a later event
 		case f.Decision != Undecided:
 			t.Errorf("seed %d, window %d, %+v: %v at event %d (%s), as a whole %v at %d (%s)", seed, window, d, f.Decision, f.Event, f.Why, want.Decision, want.Event, want.Why)
 		}
@@ -79,7 +79,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadForgets: memory keeps only the window of a long history, and the operations of current holders.
+// TestReadForgets: while a long history is read, memory has only a window of its events and the calls of present
+// holders.
 func TestReadForgets(t *testing.T) {
 	const window = 1 << 10
 	h := drawn.Crowd{Operations: 20_000, Clients: 20, Slots: 5, Unanswered: 0.001, Evidence: true}.Whole(1)
@@ -98,10 +99,10 @@ func TestReadForgets(t *testing.T) {
 	}
 }
 
-// TestReadOnce: a history that would have to be read twice, and cannot be, is undecided, and says why.
+// TestReadOnce: if a history can be read only once and needs a second pass, it is undecided, and the finding says so.
 func TestReadOnce(t *testing.T) {
 	h := drawn.Crowd{Operations: 2000, Clients: 4, Slots: 2}.Whole(1)
-	h.Events = append(h.Events, // that there are more slots is a fact that was not assumed before
+	h.Events = append(h.Events, // that slots are removed is a fact that the first pass did not assume
 		history.Event{Type: history.Invoke, F: history.F(lock.Remove), Slots: 1},
 		history.Event{Type: history.OK, F: history.F(lock.Remove), Slots: 1})
 	passes := 0

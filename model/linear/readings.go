@@ -2,23 +2,24 @@ package linear
 
 import "fmt"
 
-// Releases says who may release a lock.
+// Releases says which clients may release a lock.
 type Releases uint8
 
-// The answers to who may release a lock.
+// The choices of which clients may release a lock.
 const (
-	// ByHolder says that only the holder releases the lock, as in owner-aware models of Jepsen.
+	// ByHolder means that only the holder can release the lock, as in owner-aware models of Jepsen.
 	ByHolder Releases = iota
-	// ByAnyone says that a release returns any client's hold, as in Knossos' mutex. A free lock cannot be released.
+	// ByAnyone means that any client can release the lock for its holder, as in Knossos' mutex. A free lock cannot be
+	// released.
 	ByAnyone
 )
 
 var releasesNames = [...]string{"reject", "allow"}
 
-// String says what becomes of releases by other clients.
+// String is "reject" or "allow": what happens to a release by a client that is not the holder.
 func (r Releases) String() string { return releasesNames[r] }
 
-// ReleasesNamed is the value with that name.
+// ReleasesNamed returns the choice with this name, "reject" or "allow".
 func ReleasesNamed(name string) (Releases, error) {
 	for r, n := range releasesNames {
 		if n == name {
@@ -28,23 +29,23 @@ func ReleasesNamed(name string) (Releases, error) {
 	return 0, fmt.Errorf("%q: expected one of %q", name, releasesNames)
 }
 
-// FailedRelease says what a failed release implies about its caller's belief.
+// FailedRelease says whether a client whose release failed still believes that it holds the lock.
 type FailedRelease uint8
 
-// The meanings of a failed release.
+// The choices of what a failed release means.
 const (
-	// EndsBelief says that the client no longer believes that it holds the lock, since it wanted to give it up.
+	// EndsBelief means that the client no longer believes that it holds the lock, since it wanted to release it.
 	EndsBelief FailedRelease = iota
-	// KeepsBelief says that the client still believes that it holds the lock.
+	// KeepsBelief means that the client still believes that it holds the lock.
 	KeepsBelief
 )
 
 var failedReleaseNames = [...]string{"ends", "keeps"}
 
-// String says what happens to the belief.
+// String is "ends" or "keeps": what happens to the client's belief.
 func (f FailedRelease) String() string { return failedReleaseNames[f] }
 
-// FailedReleaseNamed is the value with that name.
+// FailedReleaseNamed returns the choice with this name, "ends" or "keeps".
 func FailedReleaseNamed(name string) (FailedRelease, error) {
 	for f, n := range failedReleaseNames {
 		if n == name {

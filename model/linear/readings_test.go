@@ -2,7 +2,7 @@ package linear
 
 import "testing"
 
-// Each reading is known by its name, and nothing else is.
+// TestReadingsNamed: each choice is found by its name, and an unknown name is an error.
 func TestReadingsNamed(t *testing.T) {
 	for r := ByHolder; r <= ByAnyone; r++ {
 		if got, err := ReleasesNamed(r.String()); got != r || err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// A caller whose limit is below the number of slots may be refused while some are free; a caller with a larger limit
-// may not.
+// TestRefusedByItsLimit: a caller may state a limit on the number of holders. It may be refused with "full" while slots
+// are free only if its limit is below the number of slots.
 func TestRefusedByItsLimit(t *testing.T) {
 	for _, test := range []struct {
 		limit uint16

@@ -7,7 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestReadingsOfReleases: decisions about a mutex that another client releases, and about a failed release.
+// TestReadingsOfReleases checks histories of a mutex in which a client releases another client's hold, or a release
+// fails. Each is judged under both choices of who may release.
 func TestReadingsOfReleases(t *testing.T) {
 	want := map[string]struct{ byHolder, byAnyone Decision }{
 		"by another": {Illegal, Legal},
@@ -30,8 +31,8 @@ func TestReadingsOfReleases(t *testing.T) {
 	}
 }
 
-// TestVerifiedWhereAnyoneReleases: a verified slot has to exist and be the client's own, even if any client may
-// release it.
+// TestVerifiedWhereAnyoneReleases: even if any client may release, a client may verify only a slot that exists and that
+// it holds itself.
 func TestVerifiedWhereAnyoneReleases(t *testing.T) {
 	const held = "c1 acquire\nc1 ok acquire 1\n"
 	for _, c := range []struct {

@@ -8,35 +8,35 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// A long history is judged while it is read, with a window of events in memory. The first half of the window has been
-// judged when the next events are read. Operations that ended before the window are dropped, unless clients hold by
-// them or states of the fast check name them. An answer, the end of a connection or a release is therefore known in
-// time if it comes within half a window; if not, the history is undecided, with that reason. Facts that need the
-// whole history are assumed, and a wrong assumption needs another pass.
+// A long history is judged while it is read. A window of its events is in memory; when the next events are read, the
+// first half has been judged. Older operations are dropped, except those that clients still hold slots by, or that
+// states of the fast check refer to. An answer, a release or the end of a connection can be used if it comes within
+// half a window after the invocation. If it comes later, the history is undecided, with that reason. Facts that need
+// the whole history are assumed. If an assumption turns out to be wrong, the history is read once more.
 
-// roll is the state of a normaliser that has only the end of a history in memory.
+// roll is the state of a normaliser that has only the last events of a history in memory.
 type roll struct {
-	from      int32                // the first event in memory
-	firstCall int32                // the first call in memory
-	kept      map[int32]*operation // earlier calls that may still matter
-	judged    int32                // the events before this one have been judged
-	reach     int                  // number of later events in memory, at least
+	from      int32                // index of the first event in memory
+	firstCall int32                // number of the first call in memory
+	kept      map[int32]*operation // earlier calls that may still matter, by number
+	judged    int32                // events before this index have been judged
+	reach     int                  // smallest number of events in memory after those judged
 	known     facts
-	single    bool         // there is only one permit
-	opened    []*operation // judged operations that have since been found to lose their slot at an open moment
-	late      string       // a fact that came too late to be judged by; "" if there is none
+	single    bool         // the lock is a single permit without a number
+	opened    []*operation // judged operations that were found later to lose their slot at an open moment
+	late      string       // says which fact came too late to be used; "" if none did
 }
 
-// facts are facts about the whole history. Each can become true, and then stays true.
+// facts are facts about a whole history. They begin false, and once true they stay true.
 type facts struct {
-	witnessed bool // it records ends of connections
+	witnessed bool // the history records ends of connections
 	unnamed   bool // some acquires name no slot
 	moved     bool // the number of slots may change
-	shrinks   bool // the number may decrease
-	disturbed bool // some calls need their slot free at a moment
+	shrinks   bool // the number of slots may decrease
+	disturbed bool // some calls need their slot to be free at a moment
 }
 
-// or is the union of two sets of facts.
+// or returns the facts that are in either of two sets.
 func (f facts) or(g facts) facts {
 	return facts{
 		witnessed: f.witnessed || g.witnessed, unnamed: f.unnamed || g.unnamed, moved: f.moved || g.moved,
@@ -44,7 +44,7 @@ func (f facts) or(g facts) facts {
 	}
 }
 
-// facts are the facts that a normaliser has found so far.
+// facts returns the facts that the normaliser has found so far.
 func (r *normaliser) facts() facts {
 	return facts{
 		witnessed: r.witnessed, unnamed: r.unnamed, moved: r.moved, shrinks: r.shrinks,
@@ -52,7 +52,7 @@ func (r *normaliser) facts() facts {
 	}
 }
 
-// from is the first event in memory.
+// from is the index of the first event in memory.
 func (r *normaliser) from() int32 {
 	if r.roll == nil {
 		return 0
@@ -60,7 +60,7 @@ func (r *normaliser) from() int32 {
 	return r.roll.from
 }
 
-// call is the call with a number, or nil if it can no longer matter.
+// call returns the operation with the number k; nil if it was dropped because it no longer matters.
 func (l *roll) call(r *normaliser, k int32) *operation {
 	if k >= l.firstCall {
 		return &r.calls[k-l.firstCall]
@@ -68,22 +68,22 @@ func (l *roll) call(r *normaliser, k int32) *operation {
 	return l.kept[k]
 }
 
-// changes notes a change of a call that may already have been judged.
+// changes records that a call changes. If the call was already judged, the change comes too late.
 func (l *roll) changes(k *operation) {
 	if k.inv < l.judged {
 		l.tooLate(k.op, k.inv)
 	}
 }
 
-// tooLate notes an event of an operation that was invoked too long ago.
+// tooLate records that an event came too long after the invocation of its operation.
 func (l *roll) tooLate(op lock.Op, inv int32) {
 	if l.late == "" {
 		l.late = fmt.Sprintf("what became of the %s of event %d was told more than %d events later", op, inv, l.reach)
 	}
 }
 
-// expires records that an operation's slot may be lost from an event on. This matters if the event has been judged,
-// or if the operation would have been judged otherwise.
+// expires records that a call may lose its slot at any moment since an event. If that event was already judged, the
+// fact comes too late. It also does if it would have changed how the operation was judged.
 func (l *roll) expires(r *normaliser, k *operation, from int32) {
 	switch {
 	case k.inv >= l.judged || from >= k.exit && k.traits.has(mayExpire|loose):
@@ -94,8 +94,8 @@ func (l *roll) expires(r *normaliser, k *operation, from int32) {
 	}
 }
 
-// rollOn makes a normaliser forget the beginning of the history from now on. known are facts from earlier passes;
-// reach is the number of events to keep after the judged ones.
+// rollOn begins to drop old events from memory. known are facts from earlier passes. reach is the number of events to
+// keep after those that are judged.
 func (r *normaliser) rollOn(known facts, reach int) {
 	known = known.or(r.facts())
 	r.roll = &roll{known: known, reach: reach, single: known.unnamed && !known.moved && r.permits == 1}
@@ -116,7 +116,7 @@ func (r *normaliser) rollOn(known facts, reach int) {
 	}
 }
 
-// numberOf is the number of a call.
+// numberOf is the number of an operation that is in memory.
 func (r *normaliser) numberOf(c *operation) int32 {
 	if i, ok := slices.BinarySearchFunc(r.calls, c.inv, func(k operation, inv int32) int { return cmp.Compare(k.inv, inv) }); ok {
 		return r.roll.firstCall + int32(i)
@@ -129,15 +129,15 @@ func (r *normaliser) numberOf(c *operation) int32 {
 	panic("linear: a call that is not known")
 }
 
-// presume treats a client's current operation as one that gets no answer.
+// presume treats a client's operation under way as unanswered, since it was not answered within the window.
 func (r *normaliser) presume(c *client) {
 	inv := c.inv
 	r.unanswered(c, lock.NoReason)
 	c.inv, c.silent = inv, true
 }
 
-// settle completes an operation when it is judged, and reports whether it has an effect. finish does the same with
-// the whole history in memory.
+// settle prepares a call before it is judged, and reports whether it has an effect. It corresponds to finish, which
+// does this if the whole history is in memory.
 func (r *normaliser) settle(k *operation) bool {
 	known := &r.roll.known
 	if k.effect == leaves && k.traits.has(partial) && !known.shrinks {
@@ -159,8 +159,8 @@ func (r *normaliser) settle(k *operation) bool {
 	return true
 }
 
-// foresee makes losses open that later verifies observe. Until then the free slot must not be given to another
-// client.
+// foresee looks for verifies in memory that will observe the loss of a slot, and marks these losses as open. Otherwise
+// the slot could be given to another client too early.
 func (r *normaliser) foresee() {
 	for i := range r.calls {
 		k := &r.calls[i]
@@ -176,7 +176,7 @@ func (r *normaliser) foresee() {
 	}
 }
 
-// forget forgets what is before an event, except calls that are referred to.
+// forget drops the events and calls before an event. It keeps the calls that are still referred to.
 func (r *normaliser) forget(before int32, referred func(keep func(k int32))) {
 	l := r.roll
 	old, first := l.kept, int32(0)
@@ -201,7 +201,7 @@ func (r *normaliser) forget(before int32, referred func(keep func(k int32))) {
 	l.from, l.firstCall = before, l.firstCall+first
 }
 
-// compact drops calls that are no longer pending, and those that nothing will bound.
+// compact drops the pending calls that are over, and those that no event will bound.
 func (r *normaliser) compact() {
 	old := r.pending
 	r.pending = nil
@@ -216,7 +216,8 @@ func (r *normaliser) compact() {
 	}
 }
 
-// refer calls keep for the calls of events from one on, the calls that these refer to, and those of clients.
+// refer calls keep for each call that is still needed: those of the remaining events, the calls that these refer to,
+// and the calls by which clients may hold slots.
 func (r *normaliser) refer(before int32, keep func(k int32)) {
 	for _, k := range r.at[before-r.roll.from:] {
 		if k < 0 {

@@ -7,24 +7,25 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// The bounds of the search: anything larger needs too much memory.
+// The bounds of a history that is searched. A larger one would need too much memory.
 const (
 	slowCalls    = 20000
-	maxSlowSteps = 5000 // atomic steps in one part
-	slowEndless  = 400  // atomic steps among them that never return
+	maxSlowSteps = 5000 // largest number of atomic steps in one part
+	slowEndless  = 400  // largest number of atomic steps in one part that never return
 )
 
-// DefaultSteps is the default number of steps that the search may take over one lock, which is a second or two.
+// DefaultSteps is the default for Options.Steps: the number of steps that the search may take over one lock. They take
+// a second or two.
 const DefaultSteps = 1 << 19
 
-// slow searches for an order that explains what the fast check left undecided. Its work is bounded by steps and not
-// by time, so that every machine gives the same decision, however busy it is.
+// slow searches for a linearization if the fast check, with the finding f, was undecided. The search is bounded by a
+// number of steps, not by time. Its decision is therefore the same on every machine, however busy.
 func (c *Checker) slow(f Finding, o Options) Finding {
-	if len(c.normaliser.calls) > slowCalls || len(c.normaliser.h.Events) == 0 { // it is being read, and not in memory
+	if len(c.normaliser.calls) > slowCalls || len(c.normaliser.h.Events) == 0 { // the history is read, not in memory
 		return tooLarge(f)
 	}
 	r := c.normaliser
-	c.normaliser = normaliser{} // the specification keeps using its data
+	c.normaliser = normaliser{} // the specification keeps using the normaliser's data
 	p := r.specify(o.FailedAcquire)
 	if !p.small() {
 		return tooLarge(f)
@@ -49,7 +50,7 @@ func tooLarge(f Finding) Finding {
 	return f
 }
 
-// small reports whether the search can be expected to end.
+// small reports whether the specification is small enough to be searched.
 func (p *Specification) small() bool {
 	for _, part := range p.partition(p.Operations()) {
 		pending := 0
@@ -65,8 +66,8 @@ func (p *Specification) small() bool {
 	return true
 }
 
-// illegal is the finding of an illegal history. It names the first event at which the prefix is illegal, if the
-// remaining steps suffice: a longer prefix has fewer explanations.
+// illegal is the finding on an illegal history. With the steps that are left, it looks for the shortest illegal prefix,
+// to name its last event. A longer prefix of an illegal one is illegal too.
 func (p *Specification) illegal(o Options, steps int) Finding {
 	f := Finding{Decision: Illegal, Event: -1, How: bySearch, Why: "no order of the operations explains the answers"}
 	known := true
@@ -88,13 +89,13 @@ func (p *Specification) illegal(o Options, steps int) Finding {
 	return f
 }
 
-// beginning is the specification of the first n events.
+// beginning is the specification of the first n events of the history.
 func (p *Specification) beginning(n int, o Options) *Specification {
 	h := *p.r.h
 	h.Events = h.Events[:n]
 	r := new(normaliser)
 	if err := r.normalise(&h, p.r.lock, o); err != nil {
-		panic("linear: a beginning is malformed: " + err.Error()) // the whole history was well-formed
+		panic("linear: a beginning is malformed: " + err.Error()) // the whole history is well-formed
 	}
 	return r.specify(o.FailedAcquire)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Steps are all that bounds the search: with too few it decides nothing, and with as many as it takes
-// it decides the same each time. Wherever they run out, nothing is claimed that was not found.
+// TestStepsDecide: only the number of steps bounds the search. With too few steps the search is undecided, and with
+// enough steps it always decides the same. If the steps run out, it makes no claim.
 func TestStepsDecide(t *testing.T) {
 	const text = `
 		c1 acquire
@@ -43,7 +43,7 @@ func TestStepsDecide(t *testing.T) {
 	t.Logf("decided and located in %d steps", located)
 }
 
-// A busy machine does not change what is decided, nor how many steps that takes.
+// TestLoadDoesNotDecide: a busy machine changes neither the decisions nor the number of steps.
 func TestLoadDoesNotDecide(t *testing.T) {
 	const steps = 1 << 6
 	type outcome struct {
@@ -85,8 +85,8 @@ func TestLoadDoesNotDecide(t *testing.T) {
 	}
 }
 
-// The search refuses, with a reason, too many operations, too many steps in one part, and too many steps without an
-// end. One fewer of each is searched.
+// TestTooLargeToSearch: the search refuses a history that exceeds one of its bounds, and says so. A history exactly at
+// the bounds is searched.
 func TestTooLargeToSearch(t *testing.T) {
 	parts := func(steps, pending int) *Specification {
 		r := new(normaliser)
@@ -127,7 +127,7 @@ func TestTooLargeToSearch(t *testing.T) {
 	}
 }
 
-// unanswered is a history that the fast check leaves to the search.
+// unanswered is a small history on which the fast check is undecided, so that the search decides.
 func unanswered(t *testing.T) *history.History {
 	return drawn.Script(t, lock.Mutex, 0, "c1 acquire\nc1 info acquire timed-out\nc1 release 1\nc1 ok release 1\ngone c9\n")
 }

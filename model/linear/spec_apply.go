@@ -2,8 +2,8 @@ package linear
 
 import "github.com/lockproof/lockproof/model/history"
 
-// apply is the sequential specification: whether an atomic step can take effect in a state, and the state that
-// follows.
+// apply carries out an atomic step in a state of the lock. It returns the next state, and whether the sequential
+// specification allows the step.
 func (p *Specification) apply(s lockState, u *atomicStep) (lockState, bool) {
 	switch u.do {
 	case doSet:
@@ -34,7 +34,7 @@ func (p *Specification) apply(s lockState, u *atomicStep) (lockState, bool) {
 	return s, p.observe(s, u)
 }
 
-// observe reports whether an observation is true in a state.
+// observe reports whether what an atomic step observes, such as "every slot is held", is true in a state.
 func (p *Specification) observe(s lockState, u *atomicStep) bool {
 	switch u.do {
 	case doFull:
@@ -51,7 +51,7 @@ func (p *Specification) observe(s lockState, u *atomicStep) bool {
 	case doVacant:
 		return s.holder(u.slot) == none
 	}
-	return false // doFail
+	return false // for doFail, which is never possible
 }
 
 func (p *Specification) take(s lockState, u *atomicStep) (lockState, bool) {
@@ -65,8 +65,8 @@ func (p *Specification) take(s lockState, u *atomicStep) (lockState, bool) {
 	return s.held(slot, u.op), true
 }
 
-// mayTake takes a slot if possible, unless the call has already taken one. It is always legal, since an effect after
-// everything else makes no difference.
+// mayTake takes a slot for an unanswered acquire, if the slot is free and the acquire has none. Otherwise it changes
+// nothing. It is always allowed, since the acquire may also take effect after everything else.
 func (p *Specification) mayTake(s lockState, u *atomicStep) lockState {
 	if s.stage(u.stage) > 0 {
 		return s
@@ -77,7 +77,7 @@ func (p *Specification) mayTake(s lockState, u *atomicStep) lockState {
 	return s
 }
 
-// miss observes that a slot does not exist. An operation whose client has already lost the slot need not observe it.
+// miss observes that a slot does not exist. If the client has already lost the slot, the observation is not needed.
 func (p *Specification) miss(s lockState, u *atomicStep) (lockState, bool) {
 	if s.stage(u.stage) != u.at || u.slot <= s.slots && s.slotOf(u.grant) > 0 {
 		return s, u.partial
@@ -85,7 +85,7 @@ func (p *Specification) miss(s lockState, u *atomicStep) (lockState, bool) {
 	return s.staged(u.stage, u.at+1), true
 }
 
-// give returns a slot that its client saw gone.
+// give returns a slot after its client saw that the slot does not exist.
 func (p *Specification) give(s lockState, u *atomicStep) (lockState, bool) {
 	if s.stage(u.stage) != u.at {
 		return s, u.partial
@@ -93,7 +93,7 @@ func (p *Specification) give(s lockState, u *atomicStep) (lockState, bool) {
 	return p.without(s, u.grant).staged(u.stage, u.at+1), true
 }
 
-// without is the state in which a call no longer holds its slot.
+// without returns the state in which call k no longer holds its slot.
 func (p *Specification) without(s lockState, k int32) lockState {
 	if slot := s.slotOf(k); slot > 0 {
 		return s.held(slot, none)
@@ -101,7 +101,7 @@ func (p *Specification) without(s lockState, k int32) lockState {
 	return s
 }
 
-// own is the slot that an unanswered acquire of the atomic step's client took, or 0.
+// own is the slot that an unanswered acquire of the step's client has taken; 0 if there is none.
 func (p *Specification) own(s *lockState, u *atomicStep) int {
 	for slot := 1; slot <= len(s.holders)/holderSize; slot++ {
 		k := s.holder(slot)
@@ -112,7 +112,7 @@ func (p *Specification) own(s *lockState, u *atomicStep) int {
 	return 0
 }
 
-// freeAny frees a slot of any holder; of permits, the client's own first.
+// freeAny frees a held slot, whoever holds it. If the step names no slot, the client's own slot is preferred.
 func (p *Specification) freeAny(s lockState, u *atomicStep) (lockState, bool) {
 	slot := 0
 	for n := len(s.holders) / holderSize; n > 0; n-- {
@@ -130,14 +130,14 @@ func (p *Specification) freeAny(s lockState, u *atomicStep) (lockState, bool) {
 	return s.held(slot, none), true
 }
 
-// The stages of an unanswered acquire.
+// The stages of an unanswered acquire: it has taken a slot, and the slot was released.
 const (
 	hasTaken    = 1
 	hasReleased = 2
 )
 
-// freeOwn releases the slot that an unanswered acquire of the client took. If ends of connections are not recorded,
-// the client may have lost the slot already.
+// freeOwn releases the slot that an unanswered acquire of the client took. If the history does not record ends of
+// connections, the client may already have lost the slot.
 func (p *Specification) freeOwn(s lockState, u *atomicStep) (lockState, bool) {
 	if slot := p.own(&s, u); slot > 0 {
 		k := s.holder(slot)
@@ -153,14 +153,14 @@ func (p *Specification) freeOwn(s lockState, u *atomicStep) (lockState, bool) {
 	return s, u.partial
 }
 
-// lost reports whether a call is an unanswered acquire of the atomic step's client that took a slot and lost it.
+// lost reports whether call k is an unanswered acquire of the step's client that took a slot and lost it.
 func (p *Specification) lost(s *lockState, u *atomicStep, k int32) bool {
 	c := &p.r.calls[k]
 	return c.effect == mayTake && c.client == u.client && s.stage(p.stage[k]) == hasTaken && s.slotOf(k) == 0 &&
 		(c.slot == history.AnySlot || u.slot == history.AnySlot || int(c.slot) == u.slot)
 }
 
-// end is the end of a client's connection, or of all, for one slot.
+// end frees a slot because the connection of its holder ended. If the step has no client, all connections ended.
 func (p *Specification) end(s lockState, u *atomicStep) lockState {
 	for slot := 1; slot <= len(s.holders)/holderSize; slot++ {
 		k := s.holder(slot)
@@ -171,7 +171,7 @@ func (p *Specification) end(s lockState, u *atomicStep) lockState {
 	return s
 }
 
-// administer carries out one step of an administrative operation.
+// administer carries out one step of an administrative operation, such as adding one slot.
 func (p *Specification) administer(s lockState, u *atomicStep) (lockState, bool) {
 	stage := s.stage(u.stage)
 	if stage == over {

@@ -13,7 +13,7 @@ var doFormats = map[do]string{
 	doHeldOwn: "verify: holds %s", doVacant: "wait: nobody has %s", doEnd: "connection gone: %s",
 }
 
-// describe says what an atomic step does.
+// describe says in words what an atomic step does.
 func (p *Specification) describe(u *atomicStep) string {
 	if format, ok := doFormats[u.do]; ok {
 		return p.whose(u) + fmt.Sprintf(format, p.r.h.SlotName(uint16(u.slot)))
@@ -36,7 +36,7 @@ func (p *Specification) describe(u *atomicStep) string {
 	return p.whose(u) + what
 }
 
-// whose names the client of an atomic step.
+// whose names the client of an atomic step, in words.
 func (p *Specification) whose(u *atomicStep) string {
 	if u.client == none {
 		return ""

@@ -8,23 +8,23 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// porcupine's time grows fast with overlaps, and its memory with the square of the length. Three measures keep both
-// small: intervals are tightened by known orders, the history is cut at quiet moments, and slots are checked
-// separately if no operation looks at several.
+// porcupine's time grows fast with overlapping operations, and its memory with the square of the length. Three measures
+// keep both small. Intervals are narrowed where the order is known. The history is cut at moments without an operation
+// under way. Slots are checked separately if no operation concerns several.
 
-// tighten narrows the intervals of successive operations on a slot. Certain holders had the slot in the order of
-// their answers: each took it after its predecessor returned it.
+// tighten narrows the intervals of operations on a slot. If two grants of a slot are certain, their holders had the
+// slot in the order of the answers. The second then took the slot after the first returned it.
 func (p *Specification) tighten() {
 	if p.r.unnamed || p.r.releases == ByAnyone {
-		return // a slot may pass to another client before its holder gave it back
+		return // the next client may take a slot before its holder returns it
 	}
-	give := make([]int32, len(p.r.calls)) // by take: the call that returns it, plus 1
+	give := make([]int32, len(p.r.calls)) // by grant: the call that returns its slot, plus 1
 	for k := range p.r.calls {
 		if c := &p.r.calls[k]; (c.effect == frees || c.effect == leaves) && c.link != none {
 			give[c.link] = int32(k) + 1
 		}
 	}
-	from, to := map[int32]int64{}, map[int32]int64{} // by call
+	from, to := map[int32]int64{}, map[int32]int64{} // new bounds, by call
 	for i := range p.r.calls {
 		k := &p.r.calls[i]
 		if k.effect != takes || k.after == none || k.traits.has(interrupted) {
@@ -50,16 +50,17 @@ func (p *Specification) tighten() {
 	}
 }
 
-// cut is a moment at which no operation was under way and the state was certain.
+// cut is a moment at which no operation was under way and the state of the lock was certain. event is the first event
+// after it.
 type cut struct {
 	event int32
 	state lockState
 }
 
-// cut finds the moments at which the history can be cut, with at least apart events between two cuts.
+// cut finds the moments at which the history can be cut. Between two cuts there are at least apart events.
 func (p *Specification) cut(apart int) (cuts []cut) {
 	if p.r.unnamed {
-		return nil // it is not known which permit an acquire took
+		return nil // it is unknown which permit an acquire took
 	}
 	state, under, last := p.initial(), 0, 0
 	var held heldCount
@@ -81,7 +82,7 @@ func (p *Specification) cut(apart int) (cuts []cut) {
 			under--
 		}
 		if p.r.releases == ByAnyone && held.held != 0 {
-			continue // the client is not known: answers need not follow the order of the holders
+			continue // it is unknown which client holds a slot
 		}
 		if under == 0 && i+1-last >= apart {
 			if p.r.releases == ByAnyone {
@@ -94,8 +95,8 @@ func (p *Specification) cut(apart int) (cuts []cut) {
 	return cuts
 }
 
-// heldCount is the number of held slots, according to the answers, if anyone may release slots. Once the number is
-// unknown, only a restart makes it 0 again.
+// heldCount is the number of held slots if any client may release, according to the answers. Once it is unknown, only a
+// restart sets it to 0 again.
 type heldCount struct {
 	held      int
 	releasing int // number of releases under way that will be answered
@@ -107,7 +108,7 @@ func (t *heldCount) note(r *normaliser, i, at int32) {
 		switch {
 		case at == restarted && t.releasing == 0:
 			t.held = 0
-		case at == restarted || t.held != 0: // the released slot may be a lost one
+		case at == restarted || t.held != 0: // the release may concern a slot that is lost here
 			t.held = unknown
 		}
 		return
@@ -118,7 +119,7 @@ func (t *heldCount) note(r *normaliser, i, at int32) {
 	c := &r.calls[at]
 	began := c.inv == i
 	switch c.effect {
-	case mayTake: // it is never answered
+	case mayTake: // an unanswered acquire may hold a slot for ever
 		t.held = unknown
 	case takes:
 		if !began {
@@ -137,7 +138,8 @@ func (t *heldCount) note(r *normaliser, i, at int32) {
 	}
 }
 
-// opens is the number of events that must pass before an operation is over. An uncertain operation is never over.
+// opens is 1 for an operation that is over with its answer. It is 2 for an uncertain operation: since its answer
+// subtracts only 1, the history is never cut again.
 func (p *Specification) opens(c *operation) int {
 	if c.traits&(interrupted|mayExpire|unproven) != 0 || c.effect >= adds && c.effect <= destroys && (p.mixed || c.traits.has(partial)) {
 		return 2
@@ -145,7 +147,7 @@ func (p *Specification) opens(c *operation) int {
 	return 1
 }
 
-// bounded is the number of unanswered calls that an event bounds.
+// bounded is the number of unanswered calls that can no longer take effect after an event.
 func (p *Specification) bounded(event int32) (n int) {
 	for i := range p.r.calls {
 		if c := &p.r.calls[i]; c.effect != noEffect && c.traits.has(partial) && c.ret == event {
@@ -155,7 +157,7 @@ func (p *Specification) bounded(event int32) (n int) {
 	return n
 }
 
-// settled is the state after a call, if no other call is under way.
+// settled is the state after a call has ended, if no other call is under way.
 func (p *Specification) settled(s lockState, k int32) lockState {
 	c := &p.r.calls[k]
 	n := int(c.n)
@@ -178,7 +180,7 @@ func (p *Specification) settled(s lockState, k int32) lockState {
 	return s
 }
 
-// mixes reports whether administrative operations overlap, so that their results are uncertain.
+// mixes reports whether some administrative operations overlap. Their results are then uncertain.
 func (r *normaliser) mixes() bool {
 	var end int32 = never
 	for i := range r.calls {
@@ -194,7 +196,7 @@ func (r *normaliser) mixes() bool {
 	return false
 }
 
-// partition divides operations into parts that can be checked separately.
+// partition divides operations into parts that can be checked separately: by the cuts, and by slot.
 func (p *Specification) partition(ops []porcupine.Operation) (parts [][]porcupine.Operation) {
 	pieces := make([][]porcupine.Operation, len(p.cuts)+1)
 	for _, op := range ops {
@@ -212,14 +214,14 @@ func (p *Specification) partition(ops []porcupine.Operation) (parts [][]porcupin
 	return parts
 }
 
-// set is the operation that sets the state in which a piece of the history begins.
+// set is an operation that sets the state at a cut. It is the first operation of the piece after the cut.
 func (p *Specification) set(c *cut) porcupine.Operation {
 	t := p.ticks.of(c.event) - 1
 	u := &atomicStep{do: doSet, op: none, client: none, set: &c.state, from: t, to: t}
 	return porcupine.Operation{ClientId: p.row(u), Input: u, Output: u, Call: t, Return: t}
 }
 
-// bySlot divides operations by slot, if each concerns only one.
+// bySlot divides operations by slot, if each of them concerns only one slot.
 func (p *Specification) bySlot(ops []porcupine.Operation) [][]porcupine.Operation {
 	if p.r.unnamed || slices.ContainsFunc(ops, func(op porcupine.Operation) bool { return !p.local(op.Input.(*atomicStep)) }) {
 		return [][]porcupine.Operation{ops}
@@ -232,7 +234,7 @@ func (p *Specification) bySlot(ops []porcupine.Operation) [][]porcupine.Operatio
 	return slices.DeleteFunc(slots, func(ops []porcupine.Operation) bool { return len(ops) == 0 })
 }
 
-// local reports whether an atomic step concerns its slot only.
+// local reports whether an atomic step concerns only its own slot.
 func (p *Specification) local(u *atomicStep) bool {
 	switch u.do {
 	case doTake, doBusy, doHeld, doVacant, doFree, doFreeAny, doLose, doEnd:

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// lockState is the state of the sequential specification, as a comparable value.
+// lockState is a state of the lock in the sequential specification. Two states can be compared by ==.
 type lockState struct {
 	slots   int
-	holders string // by slot: the operation that took it, in four bytes; noHolder is none
-	stages  string // progress of the calls with several atomic steps, two bytes each
+	holders string // by slot: the call that took it, plus 1, in four bytes; 0 if free
+	stages  string // by index of a stage: how many of a call's steps are done, in two bytes
 }
 
 const (
 	holderSize = 4
 	stageSize  = 2
 	noHolder   = 0
-	// over is the stage of a call without further steps.
+	// over is the stage of a call that has no further steps.
 	over = 1<<16 - 1
 )
 
-// initial is the state before the first event.
+// initial is the state of the lock before the first event.
 func (p *Specification) initial() lockState {
 	slots := p.r.first
 	if p.r.unnamed {
@@ -33,12 +33,12 @@ func (p *Specification) initial() lockState {
 	}
 }
 
-// holder is the call that took a slot, or none.
+// holder is the call that took a slot; none if the slot is free.
 func (s *lockState) holder(slot int) int32 {
 	return int32(binary.LittleEndian.Uint32([]byte(s.holders[holderSize*(slot-1):holderSize*slot]))) - 1
 }
 
-// held is the state in which a slot has another holder.
+// held returns the state in which call k holds the slot; none frees it.
 func (s lockState) held(slot int, k int32) lockState {
 	b := []byte(s.holders)
 	binary.LittleEndian.PutUint32(b[holderSize*(slot-1):], uint32(k+1))
@@ -46,7 +46,7 @@ func (s lockState) held(slot int, k int32) lockState {
 	return s
 }
 
-// slotOf is the slot that a call holds, or 0.
+// slotOf is the slot that a call holds; 0 if it holds none.
 func (s *lockState) slotOf(k int32) int {
 	for slot := 1; slot <= len(s.holders)/holderSize; slot++ {
 		if s.holder(slot) == k {
@@ -60,7 +60,7 @@ func (s *lockState) stage(i int32) int {
 	return int(binary.LittleEndian.Uint16([]byte(s.stages[stageSize*i : stageSize*i+stageSize])))
 }
 
-// staged is the state in which a call has another stage.
+// staged returns the state in which the stage with index i has another value.
 func (s lockState) staged(i int32, stage int) lockState {
 	b := []byte(s.stages)
 	binary.LittleEndian.PutUint16(b[stageSize*i:], uint16(stage))
@@ -68,7 +68,7 @@ func (s lockState) staged(i int32, stage int) lockState {
 	return s
 }
 
-// full reports whether every slot that exists is held.
+// full reports whether every existing slot is held.
 func (s *lockState) full() bool {
 	for slot := 1; slot <= s.slots; slot++ {
 		if s.holder(slot) == none {
@@ -78,10 +78,10 @@ func (s *lockState) full() bool {
 	return true
 }
 
-// free reports whether a slot exists without a holder.
+// free reports whether a slot exists and nobody holds it.
 func (s *lockState) free(slot int) bool { return slot <= s.slots && s.holder(slot) == none }
 
-// spare is a permit without a holder, or 0.
+// spare is a free permit; 0 if all are held.
 func (s *lockState) spare() int {
 	for slot := 1; slot <= s.slots; slot++ {
 		if s.free(slot) {

@@ -5,53 +5,54 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// do is the effect of an atomic step.
+// do is what an atomic step does to the lock, or observes.
 type do uint8
 
 const (
 	doTake do = iota
 	doMayTake
-	doClaim   // take a slot that need not exist
+	doClaim   // take a slot, which need not exist
 	doMiss    // see that a slot does not exist
-	doGive    // return a slot that was seen gone
-	doFree    // release
-	doFreeAny // release of any client's hold
-	doFreeOwn // release what an unanswered acquire took
-	doLose    // lose a slot that may be lost
-	doFull    // see every slot held
-	doBusy    // see one slot held or missing
-	doHeld    // see the client's own slot
-	doHeldOwn // see the slot that an unanswered acquire took
+	doGive    // return a slot that was seen missing
+	doFree    // return the slot of a grant
+	doFreeAny // return a slot that any client holds
+	doFreeOwn // return a slot that an unanswered acquire took
+	doLose    // lose a slot without a call
+	doFull    // see that every slot is held
+	doBusy    // see that one slot is held or missing
+	doHeld    // see that the client holds the slot of its grant
+	doHeldOwn // see that an unanswered acquire of the client took the slot
 	doCount
 	doVacant
-	doAdd // one step of administration
+	doAdd // administer one slot
 	doCreate
 	doRemove
 	doDestroy
-	doEnd  // free a client's slot because its connection ended
-	doStop // stop the remaining steps of an unanswered administrative operation
-	doFail // never possible: nothing explains the answer
-	doSet  // set the state in which a piece of the history begins
+	doEnd  // free a slot because its client's connection ended
+	doStop // skip the remaining steps of an unanswered administrative operation
+	doFail // never allowed: the answer has no explanation
+	doSet  // set the state at a cut of the history
 )
 
-// atomicStep is an operation for porcupine: the part of an operation that takes effect at one moment.
+// atomicStep is an operation as porcupine sees it. It is the part of a client's operation that takes effect at one
+// moment.
 type atomicStep struct {
 	do      do
-	partial bool  // it is always legal, and may have no effect
-	op      int32 // the operation that it is part of; or none
-	grant   int32 // the call whose slot it concerns
-	client  int32 // the client; none is the environment
-	stage   int32 // the index of its call's stage
+	partial bool  // the step is always allowed, and may have no effect
+	op      int32 // call that the step is part of; or none
+	grant   int32 // call whose slot the step concerns; or none
+	client  int32 // client of the call; none for the environment
+	stage   int32 // index of its call's stage in a state; or none
 	slot    int
-	at      int // the stage at which it applies
+	at      int // stage at which the step is the next
 	n       int
-	set     *lockState // doSet: the state
+	set     *lockState // the state to set, for doSet
 	from    int64
 	to      int64
 }
 
-// ticks are the times for porcupine. Its intervals are closed, so each event has its own tick. The ticks around it
-// are for the effects of the end of a connection, slot by slot.
+// ticks converts events to times for porcupine. Porcupine's intervals are closed, so different events have different
+// times. After each event there is room for the ends of connections, with a time for each slot.
 type ticks struct {
 	stride, end int64
 }
@@ -61,7 +62,7 @@ func newTicks(r *normaliser) ticks {
 	return ticks{stride: stride, end: stride * int64(len(r.at)+1)}
 }
 
-// of is the tick of an event.
+// of is the time of an event.
 func (t ticks) of(event int32) int64 {
 	if event == endless {
 		return t.end
@@ -69,7 +70,7 @@ func (t ticks) of(event int32) int64 {
 	return t.stride * int64(event+1)
 }
 
-// number gives calls that have a stage an index for it.
+// number gives an index to each call that has a stage in the lock's state.
 func (p *Specification) number() {
 	p.stage = make([]int32, len(p.r.calls))
 	for i := range p.r.calls {
@@ -82,7 +83,7 @@ func (p *Specification) number() {
 	}
 }
 
-// decompose adds the atomic steps of a call.
+// decompose adds the atomic steps of call k.
 func (p *Specification) decompose(k int32) {
 	c := &p.r.calls[k]
 	u := atomicStep{
@@ -90,7 +91,7 @@ func (p *Specification) decompose(k int32) {
 		slot: int(c.slot), n: int(c.n), from: p.ticks.of(c.inv), to: p.ticks.of(c.ret),
 	}
 	if u.partial && c.ret != endless {
-		u.to-- // just before the connection's end
+		u.to-- // just before the end of the connection
 	}
 	switch c.effect {
 	case takes:
@@ -113,7 +114,7 @@ func (p *Specification) decompose(k int32) {
 	}
 }
 
-// only is the effect of a call with a single atomic step.
+// only is what a call does that has a single atomic step.
 func (p *Specification) only(c *operation) do {
 	own := c.traits.has(unproven)
 	switch {
@@ -135,7 +136,7 @@ func (p *Specification) only(c *operation) do {
 	return doFail
 }
 
-// emit adds atomic steps that follow one another.
+// emit adds atomic steps of a call that must follow each other.
 func (p *Specification) emit(u atomicStep, what ...do) {
 	for i, d := range what {
 		u.do, u.at = d, i
@@ -143,7 +144,7 @@ func (p *Specification) emit(u atomicStep, what ...do) {
 	}
 }
 
-// loss adds the atomic step by which a call may lose its slot.
+// loss adds an atomic step by which a call loses its slot, if it may lose it.
 func (p *Specification) loss(c *operation, u atomicStep) {
 	if !c.traits.has(mayExpire) {
 		return
@@ -152,7 +153,7 @@ func (p *Specification) loss(c *operation, u atomicStep) {
 	p.atomicSteps = append(p.atomicSteps, u)
 }
 
-// mayTakeAny adds an atomic step for each slot that an unanswered acquire may have taken.
+// mayTakeAny adds an atomic step for each slot that an unanswered acquire may take.
 func (p *Specification) mayTakeAny(c *operation, u atomicStep) {
 	first, last := u.slot, u.slot
 	if u.slot == history.AnySlot && !p.r.unnamed {
@@ -164,7 +165,7 @@ func (p *Specification) mayTakeAny(c *operation, u atomicStep) {
 	}
 }
 
-// full adds the observations of an acquire that found no free slot.
+// full adds what an acquire observes that found no free slot.
 func (p *Specification) full(u atomicStep) {
 	if p.failedAcquire == property.Strong {
 		p.emit(u, doFull)
@@ -179,7 +180,7 @@ func (p *Specification) full(u atomicStep) {
 	}
 }
 
-// stepsOf adds the single steps of an administrative operation.
+// stepsOf adds an atomic step for each slot that an administrative operation changes.
 func (p *Specification) stepsOf(c *operation, u atomicStep) {
 	n := u.n
 	switch c.effect {
@@ -194,7 +195,7 @@ func (p *Specification) stepsOf(c *operation, u atomicStep) {
 	}
 	stop := u
 	if u.partial {
-		u.to = p.ticks.end // doStop ends it, if anything does
+		u.to = p.ticks.end // until doStop ends it, if the connection ends
 	}
 	for u.at = 0; u.at < n; u.at++ {
 		p.atomicSteps = append(p.atomicSteps, u)
@@ -205,7 +206,7 @@ func (p *Specification) stepsOf(c *operation, u atomicStep) {
 	}
 }
 
-// ended adds the end of connections, slot by slot.
+// ended adds the atomic steps that free slots at the end of a connection, or of all, with a step for each slot.
 func (p *Specification) ended(event, at int32) {
 	u := atomicStep{do: doEnd, op: none, grant: none, client: none, stage: none}
 	if at != restarted {
@@ -226,7 +227,7 @@ func (p *Specification) ended(event, at int32) {
 	}
 }
 
-// touches reports whether a client may hold a slot at some time.
+// touches reports whether a client may ever hold a slot.
 func (p *Specification) touches(client int32, slot int) bool {
 	for i := range p.r.calls {
 		c := &p.r.calls[i]
@@ -247,7 +248,8 @@ func (p *Specification) touches(client int32, slot int) bool {
 	return false
 }
 
-// row is the row of a visualization in which an atomic step is drawn.
+// row is the row in which porcupine's visualization draws an atomic step. Each client has a row, and the environment
+// has the last.
 func (p *Specification) row(u *atomicStep) int {
 	if u.client == none || u.do == doEnd {
 		return len(p.r.clients.list)

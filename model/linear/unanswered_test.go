@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestUnansweredOperation: if the ends of connections are not recorded, an unanswered operation says nothing about
-// its client's earlier holds, unless its reason is a lost connection or a crash.
+// TestUnansweredOperation: if ends of connections are not recorded, an unanswered operation does not mean that its
+// client lost its slots. It may mean that only if the reason is a lost connection or a crash.
 func TestUnansweredOperation(t *testing.T) {
 	const both = "c1 acquire\nc1 ok acquire\nc2 acquire\nc2 ok acquire\n"
 	for _, test := range []struct {

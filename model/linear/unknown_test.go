@@ -13,8 +13,8 @@ import (
 
 var unknowns = flag.Int("unknown", 6000, "how many small histories of unknown outcomes are compared with brute force")
 
-// drawUnknown draws a small history without slot numbers that does not tell when connections end, in which many outcomes are
-// unknown.
+// drawUnknown draws a small history in which the outcomes of many operations are unknown. It names no slots, and does
+// not record ends of connections.
 func drawUnknown(c drawn.Chooser) *history.History {
 	h := &history.History{Kind: lock.Mutex, Locks: []string{"jobs"}, Slots: []int{1}}
 	if c.Below(3) == 0 {
@@ -27,15 +27,15 @@ func drawUnknown(c drawn.Chooser) *history.History {
 	return h
 }
 
-// unknownDraw is a history being drawn.
+// unknownDraw is the state while a history is drawn.
 type unknownDraw struct {
 	c         drawn.Chooser
 	h         *history.History
 	processes []int32
 	next      int32
-	calls     map[int32]history.F // under way
-	held      []int32             // processes that were granted the lock and are not said to have released it
-	reuse     bool                // a client goes on under its number after an unknown outcome
+	calls     map[int32]history.F // by process: the operation under way
+	held      []int32             // processes that hold the lock or a permit, as drawn
+	reuse     bool                // a client keeps its process number after an unknown outcome
 }
 
 func (d *unknownDraw) step(i int) {
@@ -68,7 +68,8 @@ func (d *unknownDraw) step(i int) {
 	d.h.Events = append(d.h.Events, e)
 }
 
-// answer draws the end of an operation: often its outcome is unknown, otherwise it is mostly that of a right lock.
+// answer draws the completion of an operation. Its outcome is often unknown; otherwise it is mostly that of a correct
+// lock.
 func (d *unknownDraw) answer(e *history.Event, holds int) {
 	full := len(d.held) >= max(1, d.h.Slots[0])
 	wrong := d.c.Below(12) == 0
@@ -97,13 +98,13 @@ func (d *unknownDraw) answer(e *history.Event, holds int) {
 
 // unknownBrute decides a history by enumerating everything that can happen between its events. Its rules are:
 //
-//   - An acquire that is ok takes a permit at a moment of the call. One of unknown outcome does so at a moment since its
-//     invocation, or never, and may lose it at any later moment.
-//   - An acquire that failed as full saw the permit taken at a moment of the call, if there is only one.
-//   - A release that is ok returns its process's last grant, if the process still has it. Without a grant, it returns the
-//     permit of the process's earlier acquire of unknown outcome, even if that was lost since. If anyone may release, it
-//     returns any process's permit, but its own first. One of unknown outcome does so at a moment since its invocation, or
-//     never.
+//   - An acquire that is ok takes a permit at a moment of the call. An acquire of unknown outcome takes a permit at a
+//     moment since its invocation, or never. It may lose the permit at any later moment.
+//   - An acquire that failed as full saw the permit taken at a moment of the call, if there is only one permit.
+//   - A release that is ok returns its process's last grant, if the process still has it. Without a grant, it returns
+//     the permit of the process's earlier acquire of unknown outcome, even if that permit was lost since. If any client
+//     may release, it returns any process's permit, but prefers its own. A release of unknown outcome does this at a
+//     moment since its invocation, or never.
 //   - A process may lose an unreleased grant since the invocation of an operation without an answer. If the reason is a
 //     lost connection or a crash, it may lose it since its last answer, possibly on another connection.
 type unknownBrute struct {
@@ -117,15 +118,15 @@ type unknownBrute struct {
 type unknownAct struct {
 	f        lock.Op
 	process  int32
-	inv, ret int // ret is past the last event where there is no answer
+	inv, ret int // events; ret is after the last event if there is no answer
 	e        history.Event
-	grant    int // release: the last grant of its process; -1 is none
+	grant    int // for a release: the last grant of its process; -1 if there is none
 	released bool
-	losable  int // what it took may be lost from just before this event on; past the last one for never
+	losable  int // what it took may be lost since just before this event; after the last event if never
 }
 
-// unknownScene is one state before an event: which acts have happened, which took permits that they have, and which had
-// theirs lost.
+// unknownScene is a state before an event. done are the acts that have happened, held those that hold a permit, and
+// lost those that have lost it.
 type unknownScene struct {
 	event            int
 	done, held, lost uint16
@@ -161,7 +162,7 @@ func newUnknownBrute(h *history.History, o Options) *unknownBrute {
 	return b
 }
 
-// unknown ends an act at an event with an unknown outcome.
+// unknown handles an act that ends at event i with an unknown outcome. heard is the process's last answer.
 func (b *unknownBrute) unknown(a *unknownAct, i, heard int) {
 	since := a.inv
 	if a.e.Reason == lock.Disconnected || a.e.Reason == lock.Crashed {
@@ -173,7 +174,7 @@ func (b *unknownBrute) unknown(a *unknownAct, i, heard int) {
 	}
 }
 
-// granted is the last grant of a process that it has not released, or -1.
+// granted is the last acquire by which a process was granted a permit that it has not released; -1 if there is none.
 func (b *unknownBrute) granted(process int32) int {
 	for k := len(b.acts) - 1; k >= 0; k-- {
 		if g := &b.acts[k]; g.process == process && g.f == lock.Acquire && g.e.Type == history.OK && !g.released {
@@ -183,7 +184,7 @@ func (b *unknownBrute) granted(process int32) int {
 	return -1
 }
 
-// mayLose lets a process lose its grants before event i, from the event since on.
+// mayLose allows that a process loses its grants before event i, at any moment since the event since.
 func (b *unknownBrute) mayLose(process int32, i, since int) {
 	for k := range b.acts {
 		if a := &b.acts[k]; a.process == process && a.f == lock.Acquire && a.e.Type == history.OK && a.ret < i && !a.released {
@@ -194,7 +195,7 @@ func (b *unknownBrute) mayLose(process int32, i, since int) {
 
 func (b *unknownBrute) legal() bool { return b.from(unknownScene{}) }
 
-// from reports whether the rest of the history can be explained from a scene on.
+// from reports whether the remaining events can be explained from a state on.
 func (b *unknownBrute) from(s unknownScene) bool {
 	if b.seen[s] {
 		return false
@@ -216,7 +217,7 @@ func (b *unknownBrute) from(s unknownScene) bool {
 	return false
 }
 
-// passes reports whether the event that is next contradicts nothing: what it answers has happened.
+// passes reports whether the next event is consistent with the state: if it is an answer, its operation has happened.
 func (b *unknownBrute) passes(s unknownScene) bool {
 	for k := range b.acts {
 		a := &b.acts[k]
@@ -228,7 +229,7 @@ func (b *unknownBrute) passes(s unknownScene) bool {
 	return true
 }
 
-// happens reports whether the rest can be explained if an act happens now.
+// happens reports whether the remaining events can be explained if act k happens now.
 func (b *unknownBrute) happens(s unknownScene, k int, a *unknownAct) bool {
 	bit, n := uint16(1)<<k, bits.OnesCount16(s.held)
 	s.done |= bit
@@ -249,7 +250,7 @@ func (b *unknownBrute) happens(s unknownScene, k int, a *unknownAct) bool {
 	return a.grant >= 0 && !b.anyone && s.held&(1<<a.grant) == 0 && b.from(s)
 }
 
-// about are the acts whose permit a release may give back.
+// about are the acts whose permit a release may return.
 func (b *unknownBrute) about(s unknownScene, a *unknownAct) (acts []int) {
 	mine := func(k int) bool { return b.acts[k].process == a.process }
 	held := b.of(s.held)
@@ -264,7 +265,7 @@ func (b *unknownBrute) about(s unknownScene, a *unknownAct) (acts []int) {
 	return slices.DeleteFunc(b.of(s.held|s.lost), func(k int) bool { return !mine(k) || b.acts[k].inv > a.inv || b.acts[k].e.Type == history.OK })
 }
 
-// of are the acts of a set.
+// of are the indices of the acts in a set.
 func (b *unknownBrute) of(set uint16) (acts []int) {
 	for k := range b.acts {
 		if set&(1<<k) != 0 {
@@ -274,8 +275,8 @@ func (b *unknownBrute) of(set uint16) (acts []int) {
 	return acts
 }
 
-// TestUnknownOutcomes: histories with many unknown outcomes are judged as brute force judges them, under both
-// readings of releases.
+// TestUnknownOutcomes: histories with many unknown outcomes are decided like by brute force, for both choices of who
+// may release.
 func TestUnknownOutcomes(t *testing.T) {
 	var c Checker
 	var counts [3]int
@@ -284,7 +285,7 @@ func TestUnknownOutcomes(t *testing.T) {
 		for _, o := range []Options{{}, {Releases: ByAnyone}} {
 			wrong := func(h *history.History) bool {
 				if Validate(h) != nil || h.Slots[0] > 1 && !slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Held }) {
-					return false // without a grant, slots are taken for numbered
+					return false // without a grant, the history would be read as one with slot numbers
 				}
 				f := c.Linearizable(h, o)
 				return f.Decision != Undecided && (f.Decision == Legal) != newUnknownBrute(h, o).legal()

@@ -7,9 +7,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Malformed says why a history is not well-formed.
+// Malformed is the error for a history that is not well-formed.
 type Malformed struct {
-	Event    int    // the index of the wrong event; -1 if it is the history itself
+	Event    int    // index of the wrong event; -1 if the history as a whole is wrong
 	What     string // what was found
 	Expected string // what was expected
 }
@@ -22,8 +22,8 @@ func (m *Malformed) Error() string {
 	return fmt.Sprintf("event %d: %s: expected %s", m.Event, m.What, m.Expected)
 }
 
-// Validate reports whether a history is well-formed: each process alternates between invocations and their
-// completions, and occurrences belong to the nemesis. The error is a [*Malformed].
+// Validate checks that a history is well-formed. Each process must alternate between invocations and completions, and
+// occurrences must be events of the nemesis. The error is a [*Malformed].
 func Validate(h *history.History) error {
 	if err := new(normaliser).normalise(h, noLock, Options{}); err != nil {
 		return err
@@ -31,10 +31,10 @@ func Validate(h *history.History) error {
 	return nil
 }
 
-// noLock normalises a history for no lock, to check that it is well-formed.
+// noLock is the lock number for checking only that a history is well-formed.
 const noLock = -1
 
-// checkShape checks the history as a whole.
+// checkShape checks the numbers of locks, slots and events of a history.
 func checkShape(h *history.History) *Malformed {
 	switch {
 	case len(h.Slots) != len(h.Locks):
@@ -57,7 +57,7 @@ func tooLong(events int) *Malformed {
 // maxHistorySlots is the largest number of slots in a history.
 const maxHistorySlots = 1<<16 - 1
 
-// checkEvent checks one event by itself.
+// checkEvent checks one event, independently of other events.
 func checkEvent(h *history.History, i int32, e *history.Event) *Malformed {
 	if e.F >= history.Crash {
 		if !e.F.Occurrence() {
@@ -83,7 +83,8 @@ func checkEvent(h *history.History, i int32, e *history.Event) *Malformed {
 	return nil
 }
 
-// unexpected is the error for a completion without a matching invocation, or an invocation too many.
+// unexpected is the error for a completion without a matching invocation, or for an invocation while another operation
+// is under way.
 func unexpected(i int32, e *history.Event, c *client) *Malformed {
 	what := fmt.Sprintf("c%d's %s %s", e.Process, e.F, e.Type)
 	if c.inv == none {
