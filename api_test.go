@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof"
 )
 
-// TestPage: the documentation of the API is a page, and its sentences know of no command line.
+// TestPage: go doc prints at most 320 lines for the API. The text mentions no command-line flag.
 func TestPage(t *testing.T) {
 	out, err := exec.Command("go", "doc", "-all", ".").CombinedOutput()
 	if err != nil {
@@ -27,7 +27,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// prove, explore and stress are calls of the verbs.
+// prove, explore and stress return a function that calls Prove, Explore or Stress with the given arguments.
 func prove(t lockproof.Target, s lockproof.Sample) func() (*lockproof.Result, error) {
 	return func() (*lockproof.Result, error) { return lockproof.Prove(context.Background(), t, s) }
 }
@@ -40,7 +40,7 @@ func stress(t lockproof.Target, l lockproof.Load) func() (*lockproof.Result, err
 	return func() (*lockproof.Result, error) { return lockproof.Stress(context.Background(), t, l) }
 }
 
-// TestInvalid: options that make no sense are ErrInvalid, say what is wrong in one line, and name no flag.
+// TestInvalid: invalid options return ErrInvalid. The error text is one line and mentions no command-line flag.
 func TestInvalid(t *testing.T) {
 	exec := lockproof.Exec("false")
 	for _, c := range []struct {
@@ -84,7 +84,7 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// TestNoServer: a server that does not answer is ErrNoServer.
+// TestNoServer: Stress returns ErrNoServer if nothing listens at the server's address.
 func TestNoServer(t *testing.T) {
 	_, err := lockproof.Stress(t.Context(), lockproof.Target{}, lockproof.Load{Options: lockproof.Options{Server: "amqp://127.0.0.1:1/%2F"}})
 	if !errors.Is(err, lockproof.ErrNoServer) || strings.Contains(err.Error(), "--") {
@@ -92,7 +92,7 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
-// TestNotConnected: a client that speaks to no server is ErrNotConnected.
+// TestNotConnected: Prove returns ErrNotConnected if a client never connects to the server.
 func TestNotConnected(t *testing.T) {
 	idle := lockproof.Go("idle", func(context.Context, string) (lockproof.Lock, error) { return idle{}, nil })
 	_, err := lockproof.Prove(t.Context(), idle, lockproof.Sample{Executions: 1})
@@ -109,7 +109,7 @@ func (idle) Verify(context.Context, string, int) (bool, error) { return true, ni
 func (idle) Release(context.Context, string, int) error        { return nil }
 func (idle) Close() error                                      { return nil }
 
-// TestDefaults: a zero value is the default: the same run as one that says all of it.
+// TestDefaults: with zero values, Explore visits as many states as with all defaults written out.
 func TestDefaults(t *testing.T) {
 	zero, err := lockproof.Explore(t.Context(), lockproof.Target{}, lockproof.Bounds{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.NoLeak}}})
 	if err != nil {
@@ -124,7 +124,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestUntrusted: a counterexample without a target, as one that names a command is read, is not replayed.
+// TestUntrusted: Replay refuses a counterexample without a Target. LoadCounterexample returns one if the file names a
+// shell command.
 func TestUntrusted(t *testing.T) {
 	if _, err := lockproof.Replay(t.Context(), new(lockproof.Counterexample), lockproof.Options{}); !errors.Is(err, lockproof.ErrInvalid) {
 		t.Errorf("got %v", err)

@@ -8,7 +8,8 @@ import (
 )
 
 // Protocol makes a Target of a lock that is a state machine, such as a struct that embeds the reference and overrides
-// one of its methods. The machine must make every decision by its own state. model/amqp/amqplock has the types.
+// one of its methods. A machine must decide by its own state only, not by a clock or at random. model/amqp/amqplock has
+// the types.
 func Protocol(name string, k Kind, variant func(reference *amqplock.Protocol) amqplock.Implementation) Target {
 	t := Target{name: name, kind: k, machine: func(k lock.Kind) (*lock.Target, *protocol.Guard) { return protocol.New(name, k, variant) }}
 	if _, err := engine.TargetNamed(name); err == nil || name == "" || variant == nil {

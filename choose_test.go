@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// anywhere begins to look for a slot at a random one.
+// anywhere is the reference semaphore, except that an acquire begins its scan at a random slot.
 type anywhere struct{ *amqplock.Protocol }
 
 func (a anywhere) Start(m *amqplock.Machine, op lock.Op, arg uint8) {
@@ -32,7 +32,7 @@ func (a anywhere) Choose(m *amqplock.Machine, i int) {
 	}
 }
 
-// TestChoosesFirst: an acquire may begin with a choice, whether it is sampled or explored.
+// TestChoosesFirst: Prove and Explore accept an acquire whose first step is a random choice.
 func TestChoosesFirst(t *testing.T) {
 	mine := lockproof.Protocol("anywhere", lockproof.Semaphore, func(p *amqplock.Protocol) amqplock.Implementation { return anywhere{p} })
 	res, err := lockproof.Prove(t.Context(), mine, lockproof.Sample{Executions: 200})

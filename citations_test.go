@@ -37,7 +37,7 @@ func TestFactsCited(t *testing.T) {
 			where[label] = row[2]
 		}
 	}
-	said := make(map[string]string) // a folder's text
+	said := make(map[string]string) // by folder: the text of its files
 	written(t, func(path, text string) {
 		if path != "sim/FACTS.md" {
 			dir := strings.TrimSuffix(filepath.ToSlash(filepath.Dir(path)), "/testdata")
@@ -73,10 +73,11 @@ func TestFactsCited(t *testing.T) {
 	}
 }
 
-// elsewhere is what is named and not here: pages that a run writes, one of Consul's, and a site.
+// elsewhere are names that comments mention although the repository has no such file: pages that a run writes, a page
+// of Consul's, and a web site.
 var elsewhere = []string{"summary.md", "locks.md", "consul/website/source/docs/guides/semaphore.html.md", "pkg.go"}
 
-// TestPagesCited: each page that a comment or another page names is in the repository.
+// TestPagesCited: each .md page that a comment or another page names exists in the repository.
 func TestPagesCited(t *testing.T) {
 	written(t, func(path, text string) {
 		if strings.HasSuffix(path, "_test.go") {
@@ -96,7 +97,7 @@ func TestPagesCited(t *testing.T) {
 	})
 }
 
-// TestFilesCited: each Go file and each folder that a doc.go names is there, beside it or by its path.
+// TestFilesCited: each Go file and each folder that a doc.go names exists in the repository.
 func TestFilesCited(t *testing.T) {
 	var files, docs []string
 	texts := make(map[string]string)
@@ -123,7 +124,7 @@ func TestFilesCited(t *testing.T) {
 	}
 }
 
-// written visits the texts that people have written, with their paths.
+// written calls visit with the path and the text of each file of the repository that a person wrote.
 func written(t *testing.T, visit func(path, text string)) {
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {

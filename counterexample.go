@@ -17,8 +17,8 @@ type Counterexample struct {
 	Steps     int
 	Least     bool   // no execution within the bounds has fewer steps
 	Execution int    // number of the first execution that showed the violation, counted from 1
-	Target    Target // the lock by which Replay repeats the execution
-	Name      string // of the target, or its command
+	Target    Target // the lock whose clients Replay runs
+	Name      string // name of the target, or its shell command
 	file      *histories.Counterexample
 }
 
@@ -43,7 +43,7 @@ func (c *Counterexample) Save(path string) error {
 	return c.file.Save(path)
 }
 
-// counterexampleOf converts a counterexample as read from a file.
+// counterexampleOf converts a counterexample that was read from a file. t is its lock.
 func counterexampleOf(ce *histories.Counterexample, t Target) *Counterexample {
 	return &Counterexample{
 		Property: Property(ce.Violation.Name()), Detail: ce.Violation.Detail, Diagram: strings.Join(ce.Transcript, "\n"),
@@ -51,7 +51,7 @@ func counterexampleOf(ce *histories.Counterexample, t Target) *Counterexample {
 	}
 }
 
-// foundBy converts the violation p that a run of target t has found, with its execution if that can be replayed.
+// foundBy converts the violation p, which a run of target t found. ce is the execution; nil if it cannot be replayed.
 func foundBy(t Target, p *report.PropertyResult, ce *histories.Counterexample) *Counterexample {
 	v := p.Violation
 	return &Counterexample{

@@ -3,18 +3,18 @@
 //
 // [Prove] draws executions from a seed, runs them and judges each: a sample. [Explore] visits every execution within
 // bounds, so that the properties that hold are proved. [Stress] lets many clients use a real server at once. [Replay]
-// repeats a counterexample. [Check] judges a recorded history. [Test] is Prove inside go test. [Always] and
-// [Sometimes] make custom properties, and [Protocol] a custom lock.
+// repeats a counterexample. [Check] judges a recorded history. [Test] is Prove inside go test. [Always] and [Sometimes]
+// make custom properties, and [Protocol] a custom lock.
 //
-// A [Target] is the lock to judge; [Options] say on which server it is judged, and by what. [Sample], [Bounds] and [Load]
-// say how thoroughly Prove, Explore and Stress do so. The default is the reference semaphore on the simulated broker.
-// An error is a run that could not be made; violations are in the [Result]. The packages below this one may change with
-// any version.
+// A [Target] is the lock to judge. [Options] name the server and the properties. [Sample], [Bounds] and [Load] say how
+// thoroughly Prove, Explore and Stress judge. The default is the reference semaphore on the simulated broker. Functions
+// return an error if a run could not be made; violations are in the [Result]. The packages in subfolders may change
+// with any version.
 package lockproof
 
-// This map is for developers of lockproof. Each folder's doc.go continues from here. One rule holds for the kinds of server
-// amqp, consul, redis and sql. The kinds etcd, tcp and zookeeper have only adapters/NAME, because lockproof has no locks of
-// its own on them:
+// This map is for developers of lockproof. Each folder's doc.go continues from here. One rule holds for the kinds of
+// server amqp, consul, redis and sql. The kinds etcd, tcp and zookeeper have only adapters/NAME, because lockproof has
+// no locks of its own for them:
 //
 //	model/NAME                 its commands and replies, and the locks: clients as state machines, options, references,
 //	                           mutants
@@ -23,9 +23,10 @@ package lockproof
 //	adapters/NAME              clients of a real server of the kind, the comparison with it, and the plug-in for the gate
 //
 // Locks by consumption are in model/amqp/consumption and sim/amqp/consumption, and locks in a database in
-// model/sql/leases. Other packages know no server, except those that TestServers names. Packages for tests are in internal.
+// model/sql/leases. Other packages import no package of a kind of server, except those that TestServers lists. Packages
+// for tests are in internal.
 //
-// Meanings:
+// Meanings (where a term is defined):
 //
 //	the role of a queue        model/amqp/amqplock: layout.go has a lock's queues and their names, queue_role.go their roles.
 //	                           In a run sim/amqp/plan.go
@@ -35,7 +36,7 @@ package lockproof
 //	real servers' behaviour    sim/FACTS.md, with the test that measures each fact
 //	the contents of files      histories: counterexample.go, jsonl.go; reports: histories/report
 //
-// Decisions:
+// Decisions (which code decides a question):
 //
 //	a client gives up          the lock's machine: acquire.go and admin.go in model/amqp/amqplock, admin.go in
 //	                           model/amqp/consumption, acquire.go in model/consul, model/redis/steal.go,
@@ -64,7 +65,7 @@ package lockproof
 //	                           histories/report (card.go, html.go). The exit code: cmd/lockproof/cli/exit.go
 //	what earlier runs found    adapters/engine/kept replays it; histories/known has the accepted findings
 //
-// Additions:
+// Additions (where to change the code):
 //
 //	a property                 model/property/doc.go has the steps
 //	a fault                    model/scenario/doc.go has the steps

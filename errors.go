@@ -12,14 +12,14 @@ import (
 )
 
 var (
-	ErrInvalid      = errors.New("invalid options") // options that make no sense, alone or together
-	ErrNoServer     = errors.New("no server")       // no server answers, and there is none to start
+	ErrInvalid      = errors.New("invalid options") // an option has an invalid value, or options exclude each other
+	ErrNoServer     = errors.New("no server")       // no server answers, and none can be started
 	ErrNotConnected = errors.New("not connected")   // an external client sends nothing to the address that it was given
 	ErrViolated     = errors.New("violated")        // a property is violated or suspected
 	ErrInterrupted  = errors.New("interrupted")     // the run ended before it was complete
-	ErrInconclusive = errors.New("inconclusive")    // nothing judged, or a property is undecided, or a required one skipped
+	ErrInconclusive = errors.New("inconclusive")    // nothing judged, a property undecided, or a required one skipped
 	ErrNoEffect     = inprocess.ErrNoEffect         // a call of the Lock certainly had no effect
-	Dial            = wire.Dial                     // net.Dial, faster for a Go target's server; for amqp091.Config.Dial
+	Dial            = wire.Dial                     // net.Dial, but faster in a Go target; for amqp091.Config.Dial
 )
 
 // ProtocolError reports that an external program broke the protocol or ended, or that a [Protocol] misbehaved.
@@ -30,7 +30,7 @@ type ProtocolError struct {
 	error
 }
 
-// kindError is an error of a kind: one of the errors above.
+// kindError is an error that also matches kind in errors.Is; kind is one of the errors above.
 type kindError struct {
 	error
 	kind error
@@ -40,7 +40,7 @@ func (e kindError) Unwrap() []error { return []error{e.error, e.kind} }
 
 func invalid(format string, args ...any) error { return asInvalid(fmt.Errorf(format, args...)) }
 
-// asInvalid makes an error about options an ErrInvalid.
+// asInvalid makes errors.Is match err with ErrInvalid; nil stays nil.
 func asInvalid(err error) error {
 	if err == nil {
 		return nil
@@ -48,7 +48,8 @@ func asInvalid(err error) error {
 	return kindError{err, ErrInvalid}
 }
 
-// public converts an error of an inner package to this package's error for the same thing, if there is one.
+// public converts an error of an inner package to this package's error of the same meaning. Other errors stay as they
+// are.
 func public(err error) error {
 	var protocol *subprocess.ProtocolError
 	var exit *subprocess.ExitError

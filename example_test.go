@@ -16,17 +16,17 @@ import (
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
-// A library's own test: a subtest for each property, and the shortest execution of each that is violated.
+// A library's own test. It has a subtest for each property, and prints the shortest execution that violates a property.
 func ExampleTest() {
 	mySemaphore := lockproof.Go("my semaphore", func(ctx context.Context, url string) (lockproof.Lock, error) {
-		return amqplocks.NewDialing(ctx, url, lockproof.Dial, amqplocks.NoBug) // or by itself, which is slower
+		return amqplocks.NewDialing(ctx, url, lockproof.Dial, amqplocks.NoBug) // works without Dial too, but slower
 	})
 	_ = func(t *testing.T) { // func TestSemaphore(t *testing.T)
 		lockproof.Test(t, mySemaphore, lockproof.Sample{})
 	}
 }
 
-// A lock written in Go, which takes another client's queue for its own.
+// A lock written in Go with a bug: a client believes that it owns a queue that belongs to another client.
 func ExampleGo() {
 	mine := lockproof.Go("mine", func(ctx context.Context, url string) (lockproof.Lock, error) {
 		return amqplocks.NewWith(ctx, url, amqplocks.LockedIsSuccess)
@@ -39,7 +39,7 @@ func ExampleGo() {
 	// Output: violated
 }
 
-// A lock in any language. This command is none: it says so instead of speaking the protocol.
+// A lock in any language, as a shell command. This command is no lock: it prints a text instead of JSON-RPC.
 func ExampleExec() {
 	_, err := lockproof.Prove(context.Background(), lockproof.Exec("echo I am no lock"), lockproof.Sample{Executions: 1})
 	var broken *lockproof.ProtocolError
@@ -51,7 +51,7 @@ func ExampleExec() {
 	// printed "I am no lock" to standard output
 }
 
-// A counterexample, a line a step.
+// Prove finds a counterexample, and the program prints what happened and in how many steps.
 func ExampleProve() {
 	res, err := lockproof.Prove(context.Background(), lockproof.Mutant("locked-is-success"), lockproof.Sample{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true}, Executions: 1000})
 	if err != nil {
@@ -68,7 +68,7 @@ func ExampleProve() {
 	// c2 and c1 hold slot 1 at once, in 8 steps
 }
 
-// A counterexample is a file, and replays with nothing else.
+// A counterexample is saved to a file. Replay needs only this file.
 func ExampleReplay() {
 	ctx := context.Background()
 	res, err := lockproof.Prove(ctx, lockproof.Mutant("locked-is-success"), lockproof.Sample{Options: lockproof.Options{First: true}, Executions: 1000})
@@ -116,7 +116,7 @@ func ExampleReplay() {
 	// ▶ where it was decided · ┏ ┗ call and return · 1:A slot 1 exists · B←c1 c1's connection holds it
 }
 
-// A CI job needs an exit code, and a report that it can read.
+// A CI job gets an exit code and a JUnit report.
 func ExampleResult_Err() {
 	res, err := lockproof.Prove(context.Background(), lockproof.Target{}, lockproof.Sample{Options: lockproof.Options{Require: []lockproof.Property{lockproof.MutualExclusion, lockproof.Linearizable}}, Executions: 1000})
 	if err != nil {
@@ -138,8 +138,8 @@ func ExampleResult_Err() {
 	// exit 0: 19 properties
 }
 
-// Every execution of two clients that acquire, verify and release two slots, of which an administrator removes one, while
-// one of them may die.
+// Explore visits every execution of two clients and an administrator. The clients acquire, verify and release two
+// slots, the administrator removes one of these, and one client may die.
 func ExampleExplore() {
 	res, err := lockproof.Explore(context.Background(), lockproof.Reference(lockproof.Semaphore), lockproof.Bounds{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion, lockproof.NoLeak}}})
 	if err != nil {
@@ -155,7 +155,7 @@ func ExampleExplore() {
 	// 2436 states
 }
 
-// Mutual exclusion for any number of clients, of which any number die.
+// Explore proves mutual exclusion for any number of clients, any number of which may die.
 func ExampleExplore_anyNumberOfClients() {
 	res, err := lockproof.Explore(context.Background(), lockproof.Reference(lockproof.Semaphore), lockproof.Bounds{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}}, Clients: lockproof.Any, Admins: lockproof.None, Slots: 1})
 	if err != nil {
@@ -166,7 +166,8 @@ func ExampleExplore_anyNumberOfClients() {
 	// proved
 }
 
-// The shortest way to two holders of one slot: no execution within the bounds has fewer steps.
+// Explore finds the shortest execution in which two clients hold one slot. No execution within the bounds has fewer
+// steps.
 func ExampleExplore_shortest() {
 	res, err := lockproof.Explore(context.Background(), lockproof.Mutant("locked-is-success"), lockproof.Bounds{
 		Options: lockproof.Options{First: false, Properties: []lockproof.Property{lockproof.MutualExclusion}},
@@ -184,7 +185,7 @@ func ExampleExplore_shortest() {
 	// 12 steps, least: true
 }
 
-// A design choice and what it breaks: an acquire that does not verify before it returns success.
+// A design choice, and the property that it violates: here an acquire returns success without a verify.
 func ExampleTarget_With() {
 	t := lockproof.Reference(lockproof.Semaphore).With("verify-first", "false").With("pipeline", "0")
 	res, err := lockproof.Explore(context.Background(), t, lockproof.Bounds{
@@ -207,7 +208,7 @@ func ExampleTarget_With() {
 	// removal-drains violated
 }
 
-// A semaphore whose slot 2 is missing: whoever scans finds slot 1 only, and adding one slot makes three.
+// A semaphore with slots 1 and 3, but without slot 2. An acquire scans only slot 1, and an add of one slot makes three.
 func ExampleExplore_fromHoles() {
 	res, err := lockproof.Explore(context.Background(), lockproof.Target{}, lockproof.Bounds{
 		Options:    lockproof.Options{Properties: []lockproof.Property{lockproof.ContiguousSlots, lockproof.Progress}},
@@ -226,7 +227,7 @@ func ExampleExplore_fromHoles() {
 	// progress violated c2: acquire did not find a slot that was free all along
 }
 
-// A property of one's own: the semaphore hands out its slots in their order.
+// A custom property: the semaphore hands out its slots in their order.
 func ExampleAlways() {
 	inOrder := lockproof.Always("in-order", func(v lockproof.View) error {
 		for _, h := range v.Locks[0].Holders {
@@ -253,7 +254,7 @@ func ExampleAlways() {
 	// c2 has slot 2, and nobody has slot 1 after 12 steps
 }
 
-// A condition that must be seen at least once: an exploration that never reaches it proves nothing about it.
+// A custom property that some execution must show. If no explored execution shows it, the verdict is violated.
 func ExampleSometimes() {
 	full := lockproof.Sometimes("full", func(v lockproof.View) bool { return len(v.Locks[0].Holders) == len(v.Locks[0].Slots) })
 	for _, clients := range []int{1, 2} {
@@ -268,7 +269,7 @@ func ExampleSometimes() {
 	// 2 clients: proved
 }
 
-// unasked is the semaphore with an acquire that claims slots without looking for a holder first.
+// unasked is the reference semaphore, except that an acquire claims a slot without first looking for a holder.
 type unasked struct{ *amqplock.Protocol }
 
 func (u unasked) Apply(m *amqplock.Machine, r amqp.Reply) {
@@ -278,7 +279,8 @@ func (u unasked) Apply(m *amqplock.Machine, r amqp.Reply) {
 	}
 }
 
-// A variant of the reference, as a state machine that embeds it: what does it break, and in how few steps?
+// A variant of the reference semaphore: a state machine that embeds it. Explore shows which property the variant
+// violates, and in how few steps.
 func ExampleProtocol() {
 	mine := lockproof.Protocol("unasked", lockproof.Semaphore, func(reference *amqplock.Protocol) amqplock.Implementation {
 		return unasked{reference}
@@ -305,8 +307,8 @@ func ExampleProtocol() {
 	// c2's acquire broke a channel by a command of its own in 18 steps
 }
 
-// The continuations of a counterexample's state: two administrators without a mutex have left a hole, and the next
-// slot is added.
+// An exploration that begins in the last state of a counterexample. There, two administrators without a mutex have left
+// a hole among the slots. From this state an administrator adds a slot.
 func ExampleExplore_fromStep() {
 	ctx, t := context.Background(), lockproof.Reference(lockproof.Semaphore).With("admin-mutex", "false")
 	o := lockproof.Options{Properties: []lockproof.Property{lockproof.ContiguousSlots}}
@@ -328,7 +330,7 @@ func ExampleExplore_fromStep() {
 	// c1: there are more or fewer slots than administered
 }
 
-// A history that somebody has recorded: Jepsen's words, one event a line.
+// Check judges a recorded history in Jepsen's format, with one event in each line.
 func ExampleCheck() {
 	history := `
 		{:process 0, :type :invoke, :f :acquire, :value nil}
@@ -347,13 +349,13 @@ func ExampleCheck() {
 	// c1 was granted the lock (events 2 to 3), but c0 had it: it was granted at event 1 and not given back
 }
 
-// The mutants prove the prover: each is the reference with one bug, and breaks a property.
+// Each mutant is a reference lock with one bug, and violates a property. Mutants show that the checks find bugs.
 func ExampleMutants() {
 	fmt.Println(lockproof.Mutants()["locked-is-success"])
 	// Output: mutual-exclusion
 }
 
-// Bounds that are fixed, and a share of operations in which a client dies.
+// A sample with fixed numbers of clients and executions, in which a client dies during a tenth of all operations.
 func ExampleOptions() {
 	res, err := lockproof.Prove(context.Background(), lockproof.Reference(lockproof.PersistentMutex), lockproof.Sample{Seed: 7, Executions: 500, Clients: 3, Admins: lockproof.None, Restarts: lockproof.None, CrashShare: 0.1})
 	if err != nil {
@@ -364,7 +366,7 @@ func ExampleOptions() {
 	// <nil> 500 never exercised: no execution put it to the test
 }
 
-// The card, as the command line prints it.
+// Write prints the same summary (the card) as the command line does.
 func ExampleResult_Write() {
 	res, err := lockproof.Prove(context.Background(), lockproof.Reference(lockproof.Mutex), lockproof.Sample{Options: lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}}, Executions: 200})
 	if err != nil {

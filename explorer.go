@@ -40,8 +40,8 @@ func Explorer(t Target, o Bounds) (http.Handler, error) {
 	return served.Handler(page, func(request []byte) []byte { return t.answer(request, r.list) }), nil
 }
 
-// answer carries out a request of the page. Each request gets new machines, so a panic in one does not affect the
-// next.
+// answer carries out a request of the explorer page. Each request gets new machines, so that a panic in one request
+// does not affect the next.
 func (t Target) answer(request []byte, list own.List) []byte {
 	t, _, err := t.settled()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestExplorer: the page of a protocol of one's own begins with the slots that it is told, and its clients do what the
-// protocol says. A protocol's mistake is what the page is told, and the next question has an answer.
+// TestExplorer: the explorer page of a custom protocol begins with the given slots, and its clients behave as the
+// protocol says. If the protocol panics, the page gets an error, and the next request works again.
 func TestExplorer(t *testing.T) {
 	breaks := false
 	mine := lockproof.Protocol("hasty", lockproof.Semaphore, func(reference *amqplock.Protocol) amqplock.Implementation {
@@ -89,7 +89,7 @@ func TestExplorer(t *testing.T) {
 	}
 }
 
-// read gets a page, or posts what there is to be posted.
+// read returns the response to a GET of url or, unless post is nil, to a POST of it.
 func read(t *testing.T, url string, post []byte) string {
 	t.Helper()
 	get := func() (*http.Response, error) { return http.Get(url) }

@@ -15,8 +15,8 @@ import (
 
 const module = "github.com/lockproof/lockproof"
 
-// below are the folders that each folder's packages import, besides their own; "." is the API. Packages that serve tests
-// only are in internal.
+// below are the folders whose packages a folder's packages may import, besides their own folder; "." is the API.
+// Packages that serve tests only are in internal.
 var below = map[string][]string{
 	"model":     {},
 	"sim":       {"model", "histories"},
@@ -26,8 +26,8 @@ var below = map[string][]string{
 	"cmd":       {"model", "sim", "histories", "adapters", "."},
 }
 
-// TestDirection: packages import those of the folders below theirs, and of the adapters only the API and the command
-// line import the engine.
+// TestDirection: packages import only packages of the folders in below. Within adapters, only the engine imports the
+// engine.
 func TestDirection(t *testing.T) {
 	for path, imported := range imports(t) {
 		from := folder(filepath.Dir(path), 1)
@@ -49,30 +49,31 @@ func TestDirection(t *testing.T) {
 // its targets, and adapters/NAME real servers.
 var servers = []string{"amqp", "consul", "redis", "sql"}
 
-// served are the servers that there are only for other people's clients: each is a plug-in of the gate, in adapters/NAME.
+// served are the kinds of server that lockproof has no locks for. Only external clients use them, through a plug-in of
+// the gate in adapters/NAME.
 var served = []string{"etcd", "tcp", "zookeeper"}
 
-// knowing are the packages that know a kind of server and are not in its folders.
+// knowing are, by kind of server, the packages outside of its folders that may import its packages.
 var knowing = map[string][]string{
 	"amqp": {
 		"adapters/protocol",
-		"adapters/orders",               // says which commands depend on one another
-		"adapters/foreign/clientstress", // has other people's clients use a real broker at once
-		"adapters/engine",               // has whole runs on a real broker
+		"adapters/orders",               // decides which commands depend on one another
+		"adapters/foreign/clientstress", // runs external clients on a real broker all at once
+		"adapters/engine",               // runs Stress and replays on a real broker
 		"adapters/subprocess",
 		"cmd/lockproof/cli", // has the commands that serve a simulated server
 		".",
 	},
-	"consul":    {"cmd/lockproof/cli", "cmd/lockproof/servers", "adapters/engine/gated"}, // links the drivers of each
+	"consul":    {"cmd/lockproof/cli", "cmd/lockproof/servers", "adapters/engine/gated"}, // gated links its plug-in
 	"etcd":      {"adapters/engine/gated"},
-	"redis":     {"cmd/lockproof/servers", "cmd/lockproof/cli", "adapters/engine/gated"}, // can have it behind the gate
+	"redis":     {"cmd/lockproof/servers", "cmd/lockproof/cli", "adapters/engine/gated"}, // gated links its plug-in
 	"tcp":       {"adapters/engine/gated"},
 	"zookeeper": {"adapters/engine/gated"},
 	"sql":       {"cmd/lockproof/servers/linked", "adapters/engine/gated"},
 }
 
-// TestServers: only the packages of a server know it, those that are named here, and the files backends.go. Other packages
-// see backend.Exchange.
+// TestServers: the packages of a kind of server are imported only by its own folders, by the packages in knowing, and
+// by files called backends.go. Other packages use backend.Exchange.
 func TestServers(t *testing.T) {
 	known := make(map[string]bool)
 	for path, imported := range imports(t) {
@@ -111,7 +112,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// TestForeign: what runs other people's clients knows no server, but what package gate says of all.
+// TestForeign: the packages that run external clients import no package of a kind of server.
 func TestForeign(t *testing.T) {
 	for path, imported := range imports(t) {
 		if dir := filepath.ToSlash(filepath.Dir(path)); dir != "adapters/foreign" && dir != "adapters/gate" {
@@ -125,7 +126,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestContainers: lockproof-servers and tests alone link what starts containers, whose modules are many.
+// TestContainers: only lockproof-servers and tests link adapters/container/docker, since it has many dependencies.
 func TestContainers(t *testing.T) {
 	for path, imported := range imports(t) {
 		if folder(path, 1) != "internal" && folder(path, 2) != "cmd/lockproof-servers" && slices.Contains(imported, "adapters/container/docker") {
@@ -143,7 +144,7 @@ func TestContainers(t *testing.T) {
 	}
 }
 
-// serverOf is the kind of server that a package is of, "" for none.
+// serverOf is the kind of server to which the folder dir belongs, "" for none.
 func serverOf(dir string) string {
 	at := folder(dir, 2)
 	for _, server := range slices.Concat(servers, served) {
@@ -154,13 +155,13 @@ func serverOf(dir string) string {
 	return ""
 }
 
-// folder is the first folders of a path.
+// folder is the path's first elements, at most depth of them.
 func folder(path string, depth int) string {
 	parts := strings.Split(filepath.ToSlash(path), "/")
 	return strings.Join(parts[:min(depth, len(parts))], "/")
 }
 
-// imports are the packages of this module that each file imports that is no test, "." for the API.
+// imports are, by file, the packages of this module that it imports; "." is the API. Test files are left out.
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
 	all := make(map[string][]string)

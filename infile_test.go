@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// opening are the functions that open a file without a bound.
+// opening are functions that read a file without a limit on its size.
 var opening = []string{
 	"os.Open", "os.OpenFile", "os.ReadFile", "ioutil.ReadFile", "tls.LoadX509KeyPair",
 	"nats.UserCredentials", "nats.NkeyOptionFromSeed", "nats.ClientCert", "nats.RootCAs",
 }
 
-// notNamed are the files that open no input that a user names: their own files, Go's build results, and outputs.
+// notNamed are the files and folders that open no file named by a user, each with what they open instead.
 var notNamed = map[string]string{
 	"histories/infile":                      "opens the others' files",
 	"histories/outfile":                     "writes",
@@ -37,7 +37,7 @@ var notNamed = map[string]string{
 	"cmd/lockproof/explorer/program/embed":  "what was built here",
 }
 
-// TestInputsAreBounded: whatever a user names is opened by package infile, which bounds it.
+// TestInputsAreBounded: a file that a user names is opened by package infile only, which limits its size.
 func TestInputsAreBounded(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		path = filepath.ToSlash(path)

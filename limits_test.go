@@ -12,16 +12,15 @@ import (
 	"testing"
 )
 
-// limit is how a constant is called that says how many there may be of something.
+// limit matches the names of constants that say how many things there may be.
 var limit = regexp.MustCompile(`^([Mm]ax|[Mm]ost|[Ll]east|[Ll]imit)[A-Z]\w*$`)
 
-// noLimits are constants that are called so and are none: names of properties.
+// noLimits are constants whose names match limit although they are no limits, such as the name of a property.
 var noLimits = []string{"LimitRespected"}
 
-// TestOneLimit: no two packages define a limit of one name, so that what may not be exceeded is said once. A package
-// that needs another's limit names that.
+// TestOneLimit: no two packages define a limit with the same name. A package that needs another's limit refers to it.
 func TestOneLimit(t *testing.T) {
-	defined := make(map[string]string) // by the name without regard to case: where
+	defined := make(map[string]string) // by lower-case name: the defining file
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

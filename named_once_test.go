@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof"
 )
 
-// The text of a counterexample from a file names each client once.
+// The detail of a counterexample that was read from a file names each client once.
 func TestNamedOnce(t *testing.T) {
 	for file, want := range map[string]string{
 		"remove-one-more.contiguous-slots": "c1: there are more or fewer slots than administered",

@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	None = -1 // for counts whose 0 means the default
-	Any  = -2 // any number of clients, administrators or faults, in Bounds: what is proved then holds for every number
+	None = -1 // means 0, for numbers whose 0 means the default
+	Any  = -2 // in Bounds, any number of clients, administrators or faults: a proof then holds for every number
 )
 
 // Options say on which server a lock is judged, and against which properties.
 type Options struct {
 	Server     string                // "" is the simulated broker; "rabbitmq" is one that is found, or started if it is installed; or an amqp:// address
-	Properties []Property            // to judge; empty means all that apply
-	Own        []Own                 // your own properties, judged as well
-	Require    []Property            // properties that must be judged for the result to hold
+	Properties []Property            // properties to judge; empty means all that apply
+	Own        []Own                 // custom properties, judged in addition
+	Require    []Property            // properties that must be judged; if one is skipped, Result.Err is ErrInconclusive
 	Strict     bool                  // a failed acquire promises that all slots were taken at the same moment, not each at a moment of its own
 	First      bool                  // end at the first violation
 	Log        io.Writer             // receives the standard error of external programs
 	Found      func(*Counterexample) // called when a violation is seen, and again when more is known about it
-	Progress   func(done, of int)    // counts executions, states (of is 0 then) or rounds
+	Progress   func(done, of int)    // called with counts of executions, states or rounds; of is 0 for states
 }
 
-// Sample says which executions Prove and Test draw. Each client goes through its calls Rounds times. Administrators change
-// the number of Slots. A count that is 0 is drawn.
+// Sample says which executions Prove and Test draw. Each client repeats its calls Rounds times. Administrators change
+// the number of Slots. A number that is 0 is drawn for each execution.
 type Sample struct {
 	Options
 	Seed                                     uint64        // seed of the random choices; 0 is 1
@@ -52,7 +52,7 @@ type Sample struct {
 type Bounds struct {
 	Options
 	Clients, Admins, Slots, Rounds                int
-	Start                                         []int           // as in Sample
+	Start                                         []int           // slots that exist at first; empty means 1 to Slots
 	From                                          *Counterexample // begin in the state of this counterexample after After steps, with its clients
 	After                                         int
 	Locks                                         []string // names of the locks, at most two; empty means one lock called jobs
@@ -74,12 +74,12 @@ type Load struct {
 	Options
 	Seed                                     uint64 // seed of the random choices; 0 is 1
 	Clients, Admins, Slots, Rounds, Restarts int
-	CrashShare                               float64   // as in Sample
+	CrashShare                               float64   // share of operations during which a client dies, from 0 to 1
 	Proxy                                    bool      // external clients use a proxy, so that more can be judged
 	History                                  io.Writer // receives the history before it is judged
 }
 
-// or returns the value of an option: n, or usual if n is 0.
+// or returns n, with three exceptions: usual for 0, 0 for None, and explore.AnyNumber for Any.
 func or(n, usual int) int {
 	switch n {
 	case 0:
@@ -92,13 +92,13 @@ func or(n, usual int) int {
 	return n
 }
 
-// count is the value of an option that counts something, with the option's name.
+// count is a number in the options, with the name of its field.
 type count struct {
 	name string
 	n    int
 }
 
-// check refuses numbers that have no meaning.
+// check returns an error if a number is below Any, the lowest special value.
 func check(numbers ...count) error {
 	for _, c := range numbers {
 		if c.n < Any {
@@ -108,7 +108,7 @@ func check(numbers ...count) error {
 	return nil
 }
 
-// finite refuses numbers that are Any, or have no meaning.
+// finite returns an error if a number is Any, or below it.
 func finite(numbers ...count) error {
 	for _, c := range numbers {
 		if c.n == Any {
@@ -118,7 +118,7 @@ func finite(numbers ...count) error {
 	return check(numbers...)
 }
 
-// positive refuses numbers below 0.
+// positive returns an error if a number is below 0.
 func positive(numbers ...count) error {
 	for _, c := range numbers {
 		if c.n < 0 {
@@ -128,7 +128,7 @@ func positive(numbers ...count) error {
 	return nil
 }
 
-// sampling returns the settings by which executions are drawn.
+// sampling returns the engine's settings for drawing executions.
 func (o *Sample) sampling() (s engine.Sampling, err error) {
 	if err := positive(count{"Executions", o.Executions}, count{"Workers", o.Workers}); err != nil {
 		return s, err
@@ -141,7 +141,7 @@ func (o *Sample) sampling() (s engine.Sampling, err error) {
 	return s, err
 }
 
-// shape returns the part of the workload that is given rather than drawn.
+// shape returns the numbers that the user has set, such as Clients. Numbers that are 0 are left out, and drawn later.
 func (o *Sample) shape() (s sim.Shape, err error) {
 	for _, n := range []struct {
 		count
@@ -165,7 +165,7 @@ func (o *Sample) shape() (s sim.Shape, err error) {
 	return s, err
 }
 
-// started returns the slots that exist at first, or 0 for the default: 1 to number.
+// started returns slots as a set. An empty set means the default: the slots 1 to number.
 func started(slots []int, number int) (set scenario.SlotSet, err error) {
 	for _, slot := range slots {
 		if slot < 1 || slot >= monitor.Slots {
@@ -179,7 +179,7 @@ func started(slots []int, number int) (set scenario.SlotSet, err error) {
 	return set, nil
 }
 
-// load returns the load of clients of a lock of the given type.
+// load returns the engine's settings for Stress, for a lock of type kind.
 func (o *Load) load(kind lock.Kind) (stress.Load, error) {
 	err := finite(count{"Clients", o.Clients}, count{"Admins", o.Admins}, count{"Slots", o.Slots}, count{"Rounds", o.Rounds}, count{"Restarts", o.Restarts})
 	if err != nil {
@@ -240,7 +240,7 @@ func (o *Bounds) exploration(admins, slots, crashes int) (e explore.Exploration,
 // unbounded reports whether the number of clients or of administrators is Any.
 func (o *Bounds) unbounded() bool { return o.Clients == Any || o.Admins == Any }
 
-// check refuses numbers that have no meaning, alone or in combination.
+// check returns an error if a number is out of range, or if options exclude each other.
 func (o *Bounds) check() error {
 	if err := finite(count{"Slots", o.Slots}, count{"Rounds", o.Rounds}); err != nil {
 		return err
@@ -257,7 +257,8 @@ func (o *Bounds) check() error {
 	return check(append(faults, count{"Clients", o.Clients}, count{"Admins", o.Admins})...)
 }
 
-// from sets the counterexample from which an exploration begins, if there is one.
+// from puts the counterexample in whose state the exploration begins into e. It does nothing if From is nil and After
+// is 0.
 func (o *Bounds) from(e *explore.Exploration) error {
 	switch {
 	case o.From == nil && o.After == 0:

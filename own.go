@@ -2,11 +2,11 @@ package lockproof
 
 import "github.com/lockproof/lockproof/model/own"
 
-// View is an execution after a step: see model/own. Explore skips properties that ask for Events or Last, since it
-// visits states.
+// View is an execution after a step: see model/own. Explore skips properties that call Events or Last, since it visits
+// states, which have no past.
 type View = own.View
 
-// Own is a user's own property. Several goroutines may call its function at once.
+// Own is a custom property. Several goroutines may call its function at once.
 type Own = *own.Property
 
 // Always is a property that must hold after each step: judge returns the violation, or nil.
@@ -23,7 +23,7 @@ func Always(name string, judge func(View) error) Own {
 	return p
 }
 
-// Sometimes is a property that must be seen after at least one step. If no execution shows it, the verdict is
+// Sometimes is a property that some execution must show after at least one step. If none shows it, the verdict is
 // Undecided, or Violated if Explore has visited all executions.
 func Sometimes(name string, seen func(View) bool) Own {
 	p := &own.Property{Name: name, Sometimes: true}
@@ -33,7 +33,7 @@ func Sometimes(name string, seen func(View) bool) Own {
 	return p
 }
 
-// listOf makes a list of users' own properties, and clears what an earlier run has noted in them.
+// listOf copies custom properties to a list, so that results of an earlier run are left out.
 func listOf(all []Own) (list own.List) {
 	for _, o := range all {
 		if o == nil {

@@ -13,7 +13,7 @@ import (
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
-// believers are the clients that believe to hold a slot of the first lock on a connection that the server has.
+// believers are the clients that believe they hold a slot of the first lock, if the server still has their connection.
 func believers(v lockproof.View) (all []int) {
 	for i, c := range v.Clients {
 		if c.Lock == 0 && c.Believes > 0 && c.Connected {
@@ -23,7 +23,7 @@ func believers(v lockproof.View) (all []int) {
 	return all
 }
 
-// oneAtMost is what a semaphore of one slot has, and one of two has not.
+// oneAtMost says that at most one client holds a slot. A semaphore of two slots violates it.
 var oneAtMost = lockproof.Always("one-at-most", func(v lockproof.View) error {
 	if all := believers(v); len(all) > 1 {
 		return fmt.Errorf("c%d and c%d hold slots at once", all[0], all[1])
@@ -31,10 +31,10 @@ var oneAtMost = lockproof.Always("one-at-most", func(v lockproof.View) error {
 	return nil
 })
 
-// bothHeld is that both clients hold something.
+// bothHeld says that in some execution two clients hold a slot at once.
 var bothHeld = lockproof.Sometimes("both-held", func(v lockproof.View) bool { return len(believers(v)) > 1 })
 
-// remembered asks for the past.
+// remembered is a property that uses the history and the last exchange: a client deletes nothing that it has verified.
 var remembered = lockproof.Always("remembered", func(v lockproof.View) error {
 	verified := 0
 	for _, e := range v.Events() {
@@ -50,8 +50,8 @@ var remembered = lockproof.Always("remembered", func(v lockproof.View) error {
 
 func own(all ...lockproof.Own) []lockproof.Own { return all }
 
-// TestOwnProperty: a property of one's own is judged in sampling and in exploring, and what violates it is minimised,
-// drawn, kept and replayed as of any other.
+// TestOwnProperty: Prove and Explore judge a custom property. A counterexample to it is minimised, drawn, saved and
+// replayed like one to a built-in property.
 func TestOwnProperty(t *testing.T) {
 	o := lockproof.Options{Own: own(oneAtMost, bothHeld), Properties: []lockproof.Property{lockproof.NoLeak}}
 	sampled, err := lockproof.Prove(t.Context(), lockproof.Target{}, lockproof.Sample{Options: o, Executions: 500, Clients: 2, Slots: 2, Admins: lockproof.None})
@@ -88,7 +88,7 @@ func TestOwnProperty(t *testing.T) {
 	}
 }
 
-// replays keeps a counterexample and replays it from its file, with the property and without.
+// replays saves a counterexample, loads it and replays it: once with its custom property in Options.Own, once without.
 func replays(t *testing.T, found *lockproof.Counterexample) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "found.json")
@@ -99,7 +99,7 @@ func replays(t *testing.T, found *lockproof.Counterexample) {
 	if err != nil || c.Property != found.Property || c.Detail != found.Detail {
 		t.Fatalf("%v: %v", c, err)
 	}
-	// It is found by name, wherever in a list it stands.
+	// Replay finds the property by its name, wherever in the list it is.
 	again, err := lockproof.Replay(t.Context(), c, lockproof.Options{Own: own(bothHeld, remembered, oneAtMost)})
 	if err != nil || !errors.Is(again.Err(), lockproof.ErrViolated) || again.Judgement(found.Property).Counterexample.Detail != found.Detail {
 		t.Errorf("replayed: %v, %v", again, err)
@@ -144,8 +144,8 @@ func TestOwnHolds(t *testing.T) {
 	}
 }
 
-// TestOwnPast: a property that asks for the history or the last exchange is judged in sampling. It is skipped in an
-// exploration, which visits each state once for all its pasts.
+// TestOwnPast: Prove judges a property that uses the history or the last exchange. Explore skips the property, since it
+// visits each state only once, although executions with different histories lead there.
 func TestOwnPast(t *testing.T) {
 	o := lockproof.Options{Own: own(remembered), Properties: []lockproof.Property{"remembered"}}
 	sampled, err := lockproof.Prove(t.Context(), lockproof.Target{}, lockproof.Sample{Options: o, Executions: 200})
@@ -167,8 +167,8 @@ func TestOwnPast(t *testing.T) {
 	}
 }
 
-// TestOwnTellsClientsApart: if a property may distinguish clients of one workload, they are not merged, and no client
-// goes first: the result of each of them alone is seen.
+// TestOwnTellsClientsApart: Explore merges no states that differ only in the numbers of clients, since a custom
+// property may distinguish clients. So for each of three clients, an execution is found in which it holds a slot alone.
 func TestOwnTellsClientsApart(t *testing.T) {
 	var all []lockproof.Own
 	for c := range 3 {
@@ -228,8 +228,8 @@ func TestOwnExternal(t *testing.T) {
 	}
 }
 
-// TestOwnMistakes: a list that makes no sense is refused, and a function that panics or contradicts itself is an error that
-// names it.
+// TestOwnMistakes: an invalid list of custom properties returns an error. So does a property whose function panics or
+// gives two results for one execution; the error names it.
 func TestOwnMistakes(t *testing.T) {
 	holds := func(lockproof.View) error { return nil }
 	panics := lockproof.Always("panics", func(lockproof.View) error { panic("no idea") })

@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Property is a named thing that must hold.
+// Property is the name of a requirement, such as mutual-exclusion.
 type Property string
 
 const (
@@ -26,7 +26,8 @@ func (p Property) Sentence() string {
 	return named.Sentence(lock.Semaphore)
 }
 
-// setOf makes a set of the properties in list. Each must be applicable to the target, or be one of the user's own.
+// setOf makes a set of the properties in list. An error means that a property is unknown or does not apply to the
+// target.
 func setOf(list []Property, all own.List, applicable property.Set, kind lock.Kind) (set property.Set, err error) {
 	for _, p := range list {
 		if mine, ok := all.Named(string(p)); ok {

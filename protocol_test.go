@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// hasty is the semaphore with an acquire that takes RESOURCE_LOCKED for a claim of its own.
+// hasty is the reference semaphore with a bug: an acquire takes the error RESOURCE_LOCKED for success.
 type hasty struct{ *amqplock.Protocol }
 
 func (h hasty) Apply(m *amqplock.Machine, r amqp.Reply) {
@@ -26,7 +26,8 @@ func (h hasty) Apply(m *amqplock.Machine, r amqp.Reply) {
 
 func newHasty(reference *amqplock.Protocol) amqplock.Implementation { return hasty{reference} }
 
-// TestProtocol: a lock machine of one's own is sampled, explored, made small, kept, read and replayed as any other.
+// TestProtocol: a custom lock machine is sampled and explored. Its counterexample is minimised, saved, loaded and
+// replayed.
 func TestProtocol(t *testing.T) {
 	mine := lockproof.Protocol("hasty", lockproof.Semaphore, newHasty)
 	excluding := []lockproof.Property{lockproof.MutualExclusion}
@@ -66,7 +67,7 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// TestProtocolAsReference: a machine that overrides nothing has every property.
+// TestProtocolAsReference: a custom machine that overrides nothing violates no property.
 func TestProtocolAsReference(t *testing.T) {
 	mine := lockproof.Protocol("as it is", lockproof.Semaphore, func(p *amqplock.Protocol) amqplock.Implementation { return p })
 	res, err := lockproof.Prove(t.Context(), mine, lockproof.Sample{Executions: 500})
@@ -79,7 +80,7 @@ func TestProtocolAsReference(t *testing.T) {
 	}
 }
 
-// faulty is a machine with one of its methods replaced.
+// faulty is the reference machine with one method replaced; nil functions replace nothing.
 type faulty struct {
 	*amqplock.Protocol
 	start   func(*amqplock.Machine, lock.Op)
@@ -116,8 +117,8 @@ func (f faulty) Apply(m *amqplock.Machine, r amqp.Reply) {
 	}
 }
 
-// TestProtocolMistakes: a machine that panics, never ends or makes no sense ends the run with an error that names it, and
-// what it did.
+// TestProtocolMistakes: a custom machine that panics, never returns or breaks the rules of a machine ends the run. The
+// error names the machine and the method.
 func TestProtocolMistakes(t *testing.T) {
 	endless := make(chan struct{})
 	defer close(endless)
@@ -163,7 +164,7 @@ func TestProtocolMistakes(t *testing.T) {
 	}
 }
 
-// reopen has a machine that connects begin again.
+// reopen makes a machine that has connected begin to connect again.
 func reopen(m *amqplock.Machine) {
 	if m.Op == lock.Connect {
 		m.Phase, m.Link, m.Answered, m.Result = amqplock.Dialing, amqplock.Down, 0, lock.Result{}
@@ -182,7 +183,7 @@ func rename(m *amqplock.Machine, op lock.Op) {
 	}
 }
 
-// TestProtocolNone: what makes no machine, or has another's name, is refused.
+// TestProtocolNone: a protocol is refused if its function is nil or returns nil, or if its name or type is invalid.
 func TestProtocolNone(t *testing.T) {
 	none := lockproof.Protocol("none", lockproof.Mutex, func(*amqplock.Protocol) amqplock.Implementation { return nil })
 	if _, err := lockproof.Prove(t.Context(), none, lockproof.Sample{Executions: 1}); err == nil || !strings.Contains(err.Error(), "it returned nil") {

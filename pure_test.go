@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// clocks are what package time has that depends on when, or on how fast, a program runs.
+// clocks are the functions of package time whose results depend on the moment of the call or on the machine's speed.
 var clocks = []string{"Now", "Since", "Until", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Sleep"}
 
-// TestNoClock: the code that runs and judges a scenario reads no clock, so a verdict by seed cannot depend on the
-// machine. There are two exceptions: sim/search measures the time since it saved its work, and a picture for people
-// may be given up for lack of time.
+// TestNoClock: the code that runs and judges a scenario reads no clock, so that a seed gives the same verdicts on every
+// machine. There are two exceptions: sim/search measures the time since its last checkpoint, and the drawing of a
+// picture may be given up after a time limit.
 func TestNoClock(t *testing.T) {
 	for _, root := range []string{"model", "sim"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

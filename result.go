@@ -16,11 +16,11 @@ import (
 type Result struct {
 	Target, Server                           string
 	Judgements                               []Judgement // one for each property, in the order of the report
-	Executions, States, Commands, Operations int         // that were run or visited
+	Executions, States, Commands, Operations int         // numbers of those run or visited
 	Elapsed                                  time.Duration
 	engine                                   *engine.Result
 	page                                     func(io.Writer) error
-	diagram                                  string // the execution that Replay has repeated
+	diagram                                  string // the execution that Replay repeated, drawn; "" otherwise
 }
 
 // Judgement is the verdict on one property.
@@ -30,7 +30,7 @@ type Judgement struct {
 	Reason         string          // why the property is Skipped or Undecided
 	Evidence       string          // what the verdict is based on: "history", "the broker's truth" or "commands"
 	Checked        int             // number of times that the property was tested
-	Counterexample *Counterexample // if Violated or Suspected, else nil
+	Counterexample *Counterexample // nil unless Violated or Suspected
 }
 
 // Verdict is the outcome of judging one property.
@@ -66,12 +66,12 @@ func (r *Result) Err() error {
 	return nil
 }
 
-// index is the index of a property's judgement, or -1.
+// index is the index in Judgements of a property's judgement, or -1.
 func (r *Result) index(p Property) int {
 	return slices.IndexFunc(r.Judgements, func(j Judgement) bool { return j.Property == p })
 }
 
-// Write writes the result as "card", "json", "junit" or "html".
+// Write writes the result as "card" (a summary), "json", "junit" or "html".
 func (r *Result) Write(w io.Writer, format string) error {
 	switch format {
 	case "card":

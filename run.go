@@ -27,24 +27,25 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// run is one call of a verb: the lock, what is judged, and the server.
+// run is one call of Prove, Explore, Stress or Replay: the lock, the properties to judge, and the server.
 type run struct {
 	Target
 	o        Options
 	ctx      context.Context
 	kind     lock.Kind // lock type as which the target is judged
-	list     own.List  // the user's own properties
+	list     own.List  // the custom properties
 	judged   property.Set
 	required property.Set
-	broker   *rabbitmq.Broker // nil is the simulated broker
+	broker   *rabbitmq.Broker // nil for a simulated server
 	end      func()           // cancels ctx
 	restarts bool             // the server must be one that can be restarted
-	past     *kept.Past       // its counterexamples are carried out first; nil is none
-	earlier  *kept.Earlier    // results of these counterexamples
-	known    known.Findings   // violations that are no failure until they expire
+	past     *kept.Past       // counterexamples of earlier runs, which are carried out first; nil if there are none
+	earlier  *kept.Earlier    // results of carrying out those in past
+	known    known.Findings   // accepted violations, which do not fail the run until they expire
 }
 
-// newRun checks the target and the options that all verbs share, and returns a run. The verb checks its own options.
+// newRun checks the target and Options, and returns a run. Its caller checks the other options, such as those of
+// Sample.
 func newRun(ctx context.Context, t Target, o Options) (*run, error) {
 	t, kind, err := t.settled()
 	if err != nil {
@@ -59,7 +60,7 @@ func newRun(ctx context.Context, t Target, o Options) (*run, error) {
 
 func (r *run) external() bool { return r.own == nil }
 
-// judge sets which properties are judged, and which must be.
+// judge sets the properties that are judged, and those that must not be skipped.
 func (r *run) judge(applicable property.Set) (err error) {
 	if r.judged, err = setOf(r.o.Properties, r.list, applicable, r.kind); err != nil {
 		return err
@@ -72,7 +73,7 @@ func (r *run) judge(applicable property.Set) (err error) {
 	return err
 }
 
-// simulated runs do, for a verb that needs the simulated broker.
+// simulated calls do. It returns an error if Options name a real server; verb is the caller's name in this error.
 func (r *run) simulated(verb string, do func() (*Result, error)) (*Result, error) {
 	if r.o.Server != "" {
 		return nil, invalid("%s of %s on a real server: expected the simulated broker; Stress uses a real one", verb, r.name)
@@ -80,7 +81,7 @@ func (r *run) simulated(verb string, do func() (*Result, error)) (*Result, error
 	return r.guarded(do)
 }
 
-// guarded runs do. If the target is a user's protocol, its mistakes are returned as errors.
+// guarded calls do. If the target is a Protocol, panics and other mistakes of its machine are returned as errors.
 func (r *run) guarded(do func() (*Result, error)) (*Result, error) {
 	if r.guard == nil {
 		return do()
@@ -96,7 +97,7 @@ func (r *run) guarded(do func() (*Result, error)) (*Result, error) {
 	return res, err
 }
 
-// on runs do on the server that Options name.
+// on calls do. If Options name a real server, on first starts or finds it, and stops using it afterwards.
 func (r *run) on(do func() (*Result, error)) (*Result, error) {
 	if r.o.Server == "" {
 		return r.guarded(do)
@@ -109,8 +110,8 @@ func (r *run) on(do func() (*Result, error)) (*Result, error) {
 	return res, errors.Join(err, r.broker.Stop())
 }
 
-// start finds or starts the server. On a shared server, the run registers its names, so that the next run can delete what a
-// killed run has left. If another run decides that this one is dead, this run's context is cancelled.
+// start finds or starts the server. On a shared server, the run registers the names of its queues, so that a later run
+// can delete them if this run is killed. If another run takes this run for dead, this run's context is cancelled.
 func (r *run) start() (err error) {
 	url := r.o.Server
 	if url == "rabbitmq" {
@@ -121,7 +122,7 @@ func (r *run) start() (err error) {
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
 	r.end = cancel
-	if r.broker.CanRestart() { // the server is ours, and ends with this process
+	if r.broker.CanRestart() { // this process started the server, and ends it
 		return nil
 	}
 	found, err := r.broker.Register(ctx, func(error) { cancel() }) // Stop returns the reason
@@ -153,7 +154,7 @@ func (r *run) until() property.Set {
 	return 0
 }
 
-// found returns the function that reports a violation; nil is none.
+// found returns the engine's callback for a violation, which calls Options.Found; nil without Found.
 func (r *run) found() func(*histories.Counterexample) {
 	if r.o.Found == nil {
 		return nil
@@ -161,7 +162,7 @@ func (r *run) found() func(*histories.Counterexample) {
 	return func(ce *histories.Counterexample) { r.o.Found(counterexampleOf(ce, r.Target)) }
 }
 
-// progress returns the function that reports progress; nil is none.
+// progress returns the engine's callback for progress, which calls Options.Progress; nil without Progress.
 func (r *run) progress() func(engine.Progress) {
 	if r.o.Progress == nil {
 		return nil
@@ -169,7 +170,7 @@ func (r *run) progress() func(engine.Progress) {
 	return func(p engine.Progress) { r.o.Progress(p.Scenarios, p.Of) }
 }
 
-// result returns the public result of a run that ended with res and err.
+// result converts what the engine returned, res and err, to the public result and error.
 func (r *run) result(res *engine.Result, err error) (*Result, error) {
 	if res == nil {
 		return nil, public(err)
@@ -188,7 +189,7 @@ func (r *run) sample(s *Sample) (*Result, error) {
 	return r.simulated("Prove", func() (*Result, error) { return r.prove(s) })
 }
 
-// carryOut carries out the counterexamples of earlier runs, if there are any to carry out.
+// carryOut runs the counterexamples of earlier runs again. It does nothing if past is nil.
 func (r *run) carryOut(c kept.Carrier) (err error) {
 	if r.past != nil {
 		r.earlier, err = c.CarryOut(r.ctx, *r.past)
@@ -196,12 +197,12 @@ func (r *run) carryOut(c kept.Carrier) (err error) {
 	return public(err)
 }
 
-// judging returns what is judged, and how.
+// judging returns the engine's settings for judging: the properties, and the meaning of a failed acquire.
 func (r *run) judging() engine.Judging {
 	return engine.Judging{Properties: r.judged, Own: r.list, FailedAcquire: r.o.failedAcquire()}
 }
 
-// sampling returns the settings by which executions are drawn.
+// sampling returns the engine's settings for drawing executions, with the properties whose violation ends the run.
 func (r *run) sampling(s *Sample) (engine.Sampling, error) {
 	out, err := s.sampling()
 	out.Until, out.Known = r.until(), r.known
@@ -244,8 +245,8 @@ func (r *run) explore(b *Bounds) (*Result, error) {
 	return r.result(&x.Result, err)
 }
 
-// asAny judges a lock whose type may be unknown. It judges a lock written in Go of unknown type as a semaphore or, if the
-// lock's clients are no administrators, as a mutex.
+// asAny calls judge. If the type of a lock written in Go is unknown, it is judged as a semaphore first. If its clients
+// then turn out to have no Create, Destroy and Count, it is judged again as a mutex.
 func (r *run) asAny(judge func() (*engine.Result, error)) (*Result, error) {
 	res, err := judge()
 	if r.Target.kind == "" && errors.Is(err, inprocess.ErrNoAdministrator) {
@@ -330,7 +331,7 @@ func (r *run) exploreExternal(b *Bounds) (*Result, error) {
 	})
 }
 
-// keep writes the history of a run before it is judged, if Load.History is set.
+// keep writes the history of a run to Load.History, if this is set. Stress calls it before it judges the history.
 func (o *Load) keep(h *history.History, _ string) (string, error) {
 	if o.History == nil {
 		return "", nil
@@ -338,7 +339,7 @@ func (o *Load) keep(h *history.History, _ string) (string, error) {
 	return "", histories.WriteHistory(o.History, h)
 }
 
-// judgedByHistory returns what is judged of a run of which only the history is known.
+// judgedByHistory returns the settings for judging a run by its history alone: properties that need more are left out.
 func (r *run) judgedByHistory() engine.Judging {
 	j := r.judging()
 	j.Properties &= property.Applicable(r.kind)
@@ -393,7 +394,7 @@ func (r *run) replayExternal(ce *histories.Counterexample) (*Result, error) {
 	return r.replayed(ce, x, err)
 }
 
-// replayed returns the result of a replay, which judges only the property that the counterexample violates.
+// replayed returns the result of a replay x. It judges only the property that the counterexample ce violates.
 func (r *run) replayed(ce *histories.Counterexample, x *engine.Replayed, err error) (*Result, error) {
 	if err != nil {
 		return nil, public(err)

@@ -13,14 +13,15 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
-// example is the semaphore in Go, with a bug.
+// example is a semaphore written in Go, with the given bug.
 func example(bug amqplocks.Bug) lockproof.Target {
 	return lockproof.Go("example", func(ctx context.Context, url string) (lockproof.Lock, error) {
 		return amqplocks.NewWith(ctx, url, bug)
 	})
 }
 
-// TestStress: locks of this module and of others are used on a real server, and their history is judged and written.
+// TestStress: the reference and a lock written in Go run on a real server. The history is judged, and written in a form
+// that Check reads.
 func TestStress(t *testing.T) {
 	url := rabbitmqtest.URL(t)
 	for name, target := range map[string]lockproof.Target{"reference": {}, "Go": example(amqplocks.NoBug)} {
@@ -35,7 +36,7 @@ func TestStress(t *testing.T) {
 				t.Errorf("%d rounds of %d", res.Executions, last)
 			}
 			j := res.Judgement(lockproof.Linearizable)
-			if open := name == "Go" && j.Verdict == lockproof.Skipped; j.Verdict != lockproof.Passed && !open { // an error ends no operation
+			if open := name == "Go" && j.Verdict == lockproof.Skipped; j.Verdict != lockproof.Passed && !open { // errors leave calls unanswered
 				t.Errorf("linearizable is %s: %s", j.Verdict, j.Reason)
 			}
 			again, err := lockproof.Check(&history, lockproof.Options{})
@@ -46,7 +47,7 @@ func TestStress(t *testing.T) {
 	}
 }
 
-// TestServer: what is found on the simulated broker is found and replays on a real one.
+// TestServer: a violation is found on the simulated broker or on a real one. Its counterexample replays on a real one.
 func TestServer(t *testing.T) {
 	url := rabbitmqtest.URL(t)
 	wanted := []lockproof.Property{lockproof.MutualExclusion}
@@ -76,8 +77,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestExternal: a counterexample of an external lock is a file, and its target is not set by reading it. It is found by
-// visiting every order of commands, too.
+// TestExternal: Explore finds a bug of an external lock. Its counterexample is saved to a file and loaded again, and
+// replays only after its Target is set.
 func TestExternal(t *testing.T) {
 	target := example(amqplocks.LockedIsSuccess)
 	o := lockproof.Options{Properties: []lockproof.Property{lockproof.MutualExclusion}, First: true}
@@ -104,7 +105,7 @@ func TestExternal(t *testing.T) {
 	}
 }
 
-// TestMutexInGo: a lock written in Go that has no slots to administer is judged as a mutex.
+// TestMutexInGo: a lock written in Go whose clients have no Create, Destroy and Count is judged as a mutex.
 func TestMutexInGo(t *testing.T) {
 	target := lockproof.Go("plain", func(ctx context.Context, url string) (lockproof.Lock, error) {
 		c, err := amqplocks.New(ctx, url)
@@ -121,7 +122,7 @@ func TestMutexInGo(t *testing.T) {
 	}
 }
 
-// uncounted has no Count, and so is no Administrator.
+// uncounted has the method Count removed, so that it is no Administrator.
 type uncounted struct {
 	plain
 	slots map[string]int
@@ -137,7 +138,8 @@ func (u uncounted) Destroy(_ context.Context, name string) error {
 	return nil
 }
 
-// TestHalfAdministrator: a lock that has some of the methods of an Administrator is not taken for a mutex unless that is said.
+// TestHalfAdministrator: a lock with Create and Destroy, but without Count, is refused. It is judged as a mutex only
+// after As(Mutex).
 func TestHalfAdministrator(t *testing.T) {
 	target := lockproof.Go("half", func(ctx context.Context, url string) (lockproof.Lock, error) {
 		c, err := amqplocks.New(ctx, url)
@@ -153,7 +155,8 @@ func TestHalfAdministrator(t *testing.T) {
 	}
 }
 
-// TestMutexInGoReplays: the file of a counterexample says that the lock was taken for a mutex.
+// TestMutexInGoReplays: a lock without a stated type is judged as a mutex. Its counterexample's file records this type,
+// and replays.
 func TestMutexInGoReplays(t *testing.T) {
 	target := lockproof.Go("mutex", func(ctx context.Context, url string) (lockproof.Lock, error) {
 		return mutexes.New(ctx, url, mutexes.Queue{LockedIsSuccess: true})
@@ -170,7 +173,7 @@ func TestMutexInGoReplays(t *testing.T) {
 	}
 }
 
-// savedAndLoaded is a counterexample as its file has it.
+// savedAndLoaded saves a counterexample to a file, and returns what LoadCounterexample reads from it.
 func savedAndLoaded(t *testing.T, found *lockproof.Counterexample) *lockproof.Counterexample {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "found.json")
@@ -187,5 +190,5 @@ func savedAndLoaded(t *testing.T, found *lockproof.Counterexample) *lockproof.Co
 	return c
 }
 
-// plain is a lock without administration.
+// plain is a lock without the methods of an Administrator.
 type plain struct{ lockproof.Lock }

@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof"
 )
 
-// holed is an execution in which administrators leave a hole in a semaphore, as two do who administer at once without a mutex.
+// holed is a counterexample in which two administrators without a mutex work at once and leave a hole among the slots.
 func holed(t *testing.T) *lockproof.Counterexample {
 	t.Helper()
 	target := lockproof.Reference(lockproof.Semaphore).With("admin-mutex", "false")
@@ -40,8 +40,9 @@ func holed(t *testing.T) *lockproof.Counterexample {
 	return c
 }
 
-// TestExploreFrom: an exploration begins in the midst of an execution, with the server's state and the clients' beliefs
-// there. It finds what follows from these, and not what was violated before. Its counterexample replays from its own file.
+// TestExploreFrom: Explore begins in a state within a counterexample, with the server's state and the clients' beliefs
+// there. It reports violations after that state, but none before it. The counterexample that it finds replays from a
+// file.
 func TestExploreFrom(t *testing.T) {
 	c := holed(t)
 	o := lockproof.Bounds{
@@ -55,7 +56,7 @@ func TestExploreFrom(t *testing.T) {
 	if j := res.Judgement(lockproof.Linearizable); j.Verdict != lockproof.Skipped || !strings.Contains(j.Reason, "in the midst") {
 		t.Errorf("%s is %s: %s", j.Property, j.Verdict, j.Reason)
 	}
-	// No client changes slots any more, so no client violates anything more.
+	// No client changes slots from here on, so that no property is violated.
 	if j := res.Judgement(lockproof.NoLeak); j.Verdict != lockproof.Proved {
 		t.Errorf("%s is %s", j.Property, j.Verdict)
 	}
@@ -82,7 +83,7 @@ func TestExploreFrom(t *testing.T) {
 		t.Errorf("replayed: %v, %v", again, err)
 	}
 
-	// From the beginning on it is the same exploration as any other.
+	// With After 0 the exploration begins at the start of the execution, and finds the first violation again.
 	o.After, o.AdminCalls = 0, ""
 	res, err = lockproof.Explore(t.Context(), c.Target, o)
 	if err != nil || res.Judgement(lockproof.ContiguousSlots).Verdict != lockproof.Violated {
@@ -90,7 +91,8 @@ func TestExploreFrom(t *testing.T) {
 	}
 }
 
-// TestExploreAnyFromHoles: any number of clients of a semaphore with a hole violate what two of them do.
+// TestExploreAnyFromHoles: if a semaphore begins with a hole, any number of clients give the same verdicts as two
+// clients.
 func TestExploreAnyFromHoles(t *testing.T) {
 	judged := []lockproof.Property{lockproof.MutualExclusion, lockproof.Progress, lockproof.Linearizable}
 	for _, clients := range []int{2, lockproof.Any} {
@@ -106,7 +108,7 @@ func TestExploreAnyFromHoles(t *testing.T) {
 	}
 }
 
-// TestExternalFromHoles: nothing tells which queue is a slot of an external lock, so that none is taken away.
+// TestExternalFromHoles: an external lock cannot begin with a hole, since it is unknown which queue is which slot.
 func TestExternalFromHoles(t *testing.T) {
 	holes := []int{1, 3}
 	for _, judge := range []func() (*lockproof.Result, error){
@@ -119,7 +121,8 @@ func TestExternalFromHoles(t *testing.T) {
 	}
 }
 
-// TestExploreFromNowhere: what makes no sense is refused.
+// TestExploreFromNowhere: Bounds.From is refused without an execution, with another target, or together with options
+// that contradict it.
 func TestExploreFromNowhere(t *testing.T) {
 	c := holed(t)
 	for _, o := range []lockproof.Bounds{
@@ -137,7 +140,8 @@ func TestExploreFromNowhere(t *testing.T) {
 	}
 }
 
-// TestConnectNeverReturns: a constructor that ignores the end of its context does not outlive a run unsaid.
+// TestConnectNeverReturns: if a Go client's constructor ignores its cancelled context, the run ends, and its error says
+// that a goroutine is left.
 func TestConnectNeverReturns(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()

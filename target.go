@@ -28,17 +28,17 @@ const Semaphore, Mutex, PersistentMutex Kind = "semaphore", "mutex", "persistent
 type Target struct {
 	name    string
 	own     *lock.Target // a lock of this module; nil is an external lock
-	kind    Kind         // lock type as which it is judged; "" is not yet known
+	kind    Kind         // type of lock as which it is judged; "" until it is known
 	exec    string
 	connect func(ctx context.Context, url string) (Lock, error)
-	machine func(lock.Kind) (*lock.Target, *protocol.Guard) // makes own, and the guard that watches it, for each run
+	machine func(lock.Kind) (*lock.Target, *protocol.Guard) // makes own and guard, at the start of each run
 	guard   *protocol.Guard
 	client  client
 	options [][2]string
 	err     error // the reason why the target is invalid
 }
 
-// client says how an external lock is used, and what it promises.
+// client says how an external lock is used, and what it promises. Zero values mean the defaults.
 type client struct {
 	server, contract, holding string
 	servers                   int
@@ -76,8 +76,8 @@ func Mutants() map[string]Property {
 // standard input and output.
 func Exec(command string) Target { return Target{name: command, exec: command, kind: Semaphore} }
 
-// Go returns a lock written in Go. connect makes a client that is connected to the server at url; the client's end cancels
-// ctx.
+// Go returns a lock written in Go. connect makes a client that is connected to the server at url. ctx is cancelled when
+// the client ends.
 func Go(name string, connect func(ctx context.Context, url string) (Lock, error)) Target {
 	return Target{name: name, connect: connect}
 }
@@ -107,20 +107,20 @@ func (t Target) With(option, value string) Target {
 	return t
 }
 
-// On puts an external lock on so many servers of a kind, such as "redis", which are started for the run; "amqp" is
-// Options.Server.
+// On runs an external lock on a number of new servers of a kind, such as "redis". For "amqp", Options.Server names the
+// server.
 func (t Target) On(server string, servers int) Target {
 	t.client.server, t.client.servers = server, servers
 	return t
 }
 
-// Promising sets what an external lock promises: guidelines, mutex, semaphore, lease, or properties.
+// Promising sets the contract of an external lock: "guidelines", "mutex", "semaphore", "lease", or names of properties.
 func (t Target) Promising(contract string) Target {
 	t.client.contract = contract
 	return t
 }
 
-// HeldBy says which item on the broker shows that an external lock is held, such as "queue jobs-{slot}", so that errors are
+// HeldBy names the thing on the broker whose owner holds an external lock, such as "queue jobs-{slot}". Errors are then
 // found earlier.
 func (t Target) HeldBy(what string) Target {
 	t.client.holding = what
@@ -133,13 +133,13 @@ func (t Target) Patience(d time.Duration) Target {
 	return t
 }
 
-// Limit is the maximum duration of a call, of a Protocol or in Stress; 0 is 10 s.
+// Limit is the maximum duration of a Protocol's method, or of an external client's call in Stress; 0 is 10 s.
 func (t Target) Limit(d time.Duration) Target {
 	t.client.limit = d
 	return t
 }
 
-// lock converts an external target to the form that the gate uses.
+// lock converts an external target to the form that package gated uses.
 func (t Target) lock(kind lock.Kind, on gated.Server, log io.Writer) (l gated.Lock, err error) {
 	l = gated.Lock{Starter: t.starter(log), Exec: t.exec, Name: t.label(), Kind: kind, Options: t.told(), On: on, Patience: t.client.patience}
 	if l.Demands, err = property.ParseContract(t.client.contract); err != nil {
@@ -149,7 +149,7 @@ func (t Target) lock(kind lock.Kind, on gated.Server, log io.Writer) (l gated.Lo
 	return l, asInvalid(err)
 }
 
-// label returns the name of an external target in results: "" for a program, which says its own name.
+// label returns an external target's name for results: "" for an Exec, whose program reports its own name.
 func (t Target) label() string {
 	if t.exec != "" {
 		return ""
@@ -161,7 +161,7 @@ func (t Target) zero() bool {
 	return t.own == nil && t.machine == nil && t.exec == "" && t.connect == nil && t.err == nil
 }
 
-// settled checks the target, and returns it with the lock type as which it is judged at first.
+// settled checks the target. It returns the target, ready to run, and the type of lock as which it is judged first.
 func (t Target) settled() (Target, lock.Kind, error) {
 	if t.zero() {
 		options, client := t.options, t.client
@@ -198,7 +198,7 @@ func (t Target) applicable(k lock.Kind) property.Set {
 	return property.Of(t.own)
 }
 
-// starter returns what starts clients of an external target.
+// starter returns the object that starts clients of an external target.
 func (t Target) starter(log io.Writer) foreign.Starter {
 	if t.exec != "" {
 		return &subprocess.Starter{Command: t.exec, Stderr: log}
@@ -206,7 +206,7 @@ func (t Target) starter(log io.Writer) foreign.Starter {
 	return inprocess.Starter{Name: t.name, New: func(ctx context.Context, url string) (inprocess.Lock, error) { return t.connect(ctx, url) }}
 }
 
-// told returns the options as external clients get them.
+// told returns the target's options, by name, as external clients receive them.
 func (t Target) told() map[string]string {
 	out := make(map[string]string)
 	for _, o := range t.options {
@@ -215,10 +215,11 @@ func (t Target) told() map[string]string {
 	return out
 }
 
-// Lock is one client of locks. Its methods are called one at a time. After an error other than [ErrNoEffect], the call may
-// or may not have had an effect. Optional methods: Several() bool reports whether the client may hold several locks;
-// AcquireWithin(ctx, name, time.Duration) waits; AcquireFor(ctx, name, time.Duration) takes a lease; AcquireLimited(ctx,
-// name, limit int) states how many clients may hold the lock; Token(name string, slot int) int64 returns the fencing token.
+// Lock is one client of locks. Its methods are called one at a time. After an error other than [ErrNoEffect], the call
+// may or may not have had an effect. Optional methods: Several() bool reports whether the client may hold several
+// locks; AcquireWithin(ctx, name, time.Duration) waits; AcquireFor(ctx, name, time.Duration) takes a lease;
+// AcquireLimited(ctx, name, limit int) states how many clients may hold the lock; Token(name string, slot int) int64
+// returns the fencing token.
 type Lock interface {
 	Acquire(ctx context.Context, name string) (slot int, err error)           // slots count from 1; 0 if all are taken
 	Verify(ctx context.Context, name string, slot int) (held bool, err error) // false, and no error, if the connection is gone

@@ -15,19 +15,19 @@ import (
 	"github.com/lockproof/lockproof/histories/report"
 )
 
-// The numbers of executions that Test runs by default, and under -short.
+// The numbers of executions that Test runs by default: without and with the flag -short of go test.
 const (
 	testExecutions  = 2000
 	shortExecutions = 200
 )
 
-// replayVariable is the environment variable that makes Test replay a counterexample instead.
+// replayVariable is the environment variable with the file of a counterexample. If it is set, Test only replays that.
 const replayVariable = "LOCKPROOF_REPLAY"
 
-// Test judges a lock inside go test, with a subtest for each property. It leaves counterexamples in
-// testdata/lockproof. Later runs replay these first, and fail as long as one still fails; those that pass now are
-// moved to the folder passed there. LOCKPROOF_REPLAY=FILE replays one file. A violation that lockproof.known.yaml
-// beside the test accepts skips its property until the entry expires.
+// Test judges a lock inside go test, with a subtest for each property. It writes counterexamples to testdata/lockproof.
+// Later runs replay these first, and fail as long as one is still violated. Those that pass now are moved to the
+// subfolder passed. LOCKPROOF_REPLAY=FILE replays one file. If lockproof.known.yaml beside the test accepts a
+// violation, its property is skipped until the entry expires.
 func Test(tb testing.TB, t Target, s Sample) {
 	tb.Helper()
 	if path := os.Getenv(replayVariable); path != "" {
@@ -73,7 +73,7 @@ func Test(tb testing.TB, t Target, s Sample) {
 	}
 }
 
-// subtest runs part of a test as a subtest, if tb can. skip ends only this part.
+// subtest calls do in a subtest if tb is a *testing.T or *testing.B, otherwise directly. skip ends only the subtest.
 func subtest(tb testing.TB, name string, do func(tb testing.TB, skip func(...any))) {
 	tb.Helper()
 	switch t := tb.(type) {
@@ -86,7 +86,7 @@ func subtest(tb testing.TB, name string, do func(tb testing.TB, skip func(...any
 	}
 }
 
-// test fails or skips the subtest of a property according to its verdict.
+// test fails, skips or passes the subtest of a property according to its judgement.
 func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement) {
 	tb.Helper()
 	judged := r.engine.Report
@@ -124,7 +124,7 @@ func (r *Result) test(tb testing.TB, skip func(...any), j *Judgement) {
 	}
 }
 
-// reported is the report's entry for a judgement.
+// reported is the entry of the engine's report for a judgement.
 func (r *Result) reported(j *Judgement) *report.PropertyResult {
 	return &r.engine.Report.Properties[r.index(j.Property)]
 }
@@ -138,7 +138,7 @@ func (r *Result) told(j *Judgement) string {
 	return strings.Join(lines, "\n")
 }
 
-// testFiles keeps the counterexamples of one test in files.
+// testFiles writes the counterexamples of one test to files.
 type testFiles struct {
 	test   string
 	folder kept.Folder
@@ -146,16 +146,16 @@ type testFiles struct {
 	found  func(*Counterexample) // the user's callback; may be nil
 }
 
-// command is the command that runs the test. Counterexamples record it, so that each test finds its own.
+// command is the go test command that runs the test. Counterexamples record it, so that a test recognises its own.
 func (f *testFiles) command() string { return "go test -run " + f.test }
 
-// name is the file name of a counterexample of the test.
+// name is the name of the file for a counterexample of the test.
 func (f *testFiles) name(c *histories.Counterexample) string {
 	return c.FileName(strings.ReplaceAll(f.test, "/", "-"))
 }
 
-// save writes a counterexample as soon as it is found, so that it survives however the test ends. It keeps a file
-// that an earlier run wrote. finish reports failed writes.
+// save writes a counterexample as soon as it is found, so that it survives if the test dies. It does not overwrite a
+// file of an earlier run. It ignores a failed write, which finish reports.
 func (f *testFiles) save(c *Counterexample) {
 	if name := f.names.Now(f.folder, c.file, f.name(c.file)); name != "" {
 		_ = f.write(c.file, name)
@@ -165,7 +165,7 @@ func (f *testFiles) save(c *Counterexample) {
 	}
 }
 
-// finish writes the counterexamples of a finished run, and notes their paths.
+// finish writes the counterexamples of a finished run, and puts the paths of their files into the report.
 func (f *testFiles) finish(res *Result) (err error) {
 	for _, j := range res.Judgements {
 		found := res.engine.Report.Properties[res.index(j.Property)].Violation
@@ -190,7 +190,7 @@ func (f *testFiles) write(c *histories.Counterexample, name string) error {
 	return errors.Join(f.folder.At.Make(), c.SaveAt(f.folder.Place(name)))
 }
 
-// replayTest replays a counterexample if it belongs to this test.
+// replayTest replays the counterexample in a file. It skips the test if the counterexample is of another target.
 func replayTest(tb testing.TB, path string, t Target, o Options) {
 	tb.Helper()
 	c, err := LoadCounterexample(path)

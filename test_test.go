@@ -17,8 +17,8 @@ import (
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
-// lockproof.Test reports a lock's bug as a failing subtest of the property that the bug breaks, with a diagram and a
-// command that repeats it.
+// TestTestFails: lockproof.Test reports a lock's bug as a failing subtest of the violated property. The output has a
+// diagram, and a command that replays the execution.
 func TestTestFails(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds and runs another test, for each bug")
@@ -58,7 +58,7 @@ func TestTestFails(t *testing.T) {
 	}
 }
 
-// failing runs a test that fails, in a directory of its own, and is what it says.
+// failing runs TestBug of a test binary in the folder dir, expects it to fail, and returns its output.
 func failing(t *testing.T, binary, dir string, env ...string) string {
 	t.Helper()
 	cmd := exec.Command(binary, "-test.short", "-test.run", "^TestBug$")
@@ -70,10 +70,11 @@ func failing(t *testing.T, binary, dir string, env ...string) string {
 	return string(out)
 }
 
-// envNothing has TestNothingIsJudged be the test that judges nothing, instead of running it.
+// envNothing is set in the process that TestNothingIsJudged starts. That process runs a test in which nothing is
+// judged.
 const envNothing = "LOCKPROOF_TEST_NOTHING"
 
-// A test in which every property is skipped fails, and so does a property that is required and was skipped.
+// TestNothingIsJudged: a test fails if every property is skipped, and if a required property is skipped.
 func TestNothingIsJudged(t *testing.T) {
 	if os.Getenv(envNothing) != "" {
 		never := []lockproof.Property{lockproof.SurvivesRestart}
@@ -91,11 +92,11 @@ func TestNothingIsJudged(t *testing.T) {
 	}
 }
 
-// envKept has TestKept be the test of a lock with that bug, instead of running it.
+// envKept is set in the processes that TestKept starts. Its value is the bug of the lock that they test.
 const envKept = "LOCKPROOF_TEST_KEPT"
 
-// A test begins with what it has found before, and fails until that is mended, whatever it draws. What passes then is run by
-// later runs, too. Files of other tests are let be.
+// TestKept: a test first replays the counterexamples of earlier runs, and fails until their bugs are fixed.
+// Counterexamples that pass then are moved, and replayed by later runs too. Files of other tests are ignored.
 func TestKept(t *testing.T) {
 	if bug, set := os.LookupEnv(envKept); set {
 		target := lockproof.Go("jobs-lock", func(ctx context.Context, url string) (lockproof.Lock, error) {

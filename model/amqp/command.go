@@ -31,7 +31,7 @@ const (
 	ExchangeBind
 	ExchangeUnbind
 	BasicRecover
-	Methods // number of methods, including no method
+	Methods // number of methods, including NoMethod
 )
 
 var methodNames = [Methods]string{
@@ -63,7 +63,7 @@ func MethodNamed(name string) (Method, bool) {
 // Flags are the bits of a command's arguments.
 type Flags uint16
 
-// The bits, by their names in the specification. Persistent is delivery mode 2.
+// The flags, with their names in the specification. Persistent means delivery mode 2.
 const (
 	Passive Flags = 1 << iota
 	Durable
@@ -78,7 +78,7 @@ const (
 	Requeue
 	Expiring  // the message carries an expiration property
 	Internal  // of exchange.declare: clients can't publish to it
-	Generated // of queue.declare: the broker has chosen the name, which may be reserved
+	Generated // of queue.declare: the broker has generated the name, which may therefore begin with amq.
 )
 
 // Has reports whether all the given bits are set.
@@ -94,7 +94,7 @@ const (
 	RejectPublishDLX // the rejected message becomes a dead letter
 )
 
-// ArgumentSet says which of a queue's optional arguments are given.
+// ArgumentSet is a set of optional arguments of queue.declare: those that a command has.
 type ArgumentSet uint16
 
 // The optional arguments.
@@ -103,11 +103,11 @@ const (
 	HasExpires
 	HasMessageTTL
 	HasOverflow
-	SingleActive // x-single-active-consumer: only one consumer is sent messages, until it is gone
+	SingleActive // x-single-active-consumer: the queue serves one consumer at a time
 	HasMaxPriority
-	HasDeadLetterExchange // its name is the exchange of the command's routing
-	HasDeadLetterKey      // it is the key of the command's routing
-	Quorum                // x-queue-type is quorum rather than classic
+	HasDeadLetterExchange // the exchange's name is in the command's Route
+	HasDeadLetterKey      // the key is in the command's Route
+	Quorum                // x-queue-type is quorum; otherwise it is classic
 	HasDeliveryLimit
 )
 
@@ -119,36 +119,37 @@ type Arguments struct {
 	MaxLength   uint32
 	Expires     uint32
 	MessageTTL  uint32
-	// DeliveryLimit is the number of times that a message may return to a quorum queue. At the next return it becomes
-	// a dead letter.
+	// DeliveryLimit is the number of times that a message may return to a quorum queue. After one more return it
+	// becomes a dead letter.
 	DeliveryLimit uint32
 }
 
 // Command is one method that a client sends on one channel of its connection.
 type Command struct {
 	Method Method
-	// Pipelined says that the client wrote the command right after the previous one, without waiting for its reply.
-	// Brokers ignore this; it serves to count round trips.
+	// Pipelined says that the client sent the command without waiting for the reply to the previous one. Brokers ignore
+	// this; it serves to count round trips.
 	Pipelined bool
 	Channel   uint16
-	Queue     Queue // queue, or routing key on the default exchange
+	Queue     Queue // the queue, or the routing key on the default exchange
 	Flags     Flags
 	Args      Arguments
-	// Number is the delivery tag of basic.ack and basic.nack, the number of the consumer of basic.consume and
-	// basic.cancel, the prefetch count of basic.qos, and the identity of the message of basic.publish.
+	// Number has a meaning that depends on the method. It is the delivery tag for basic.ack and basic.nack, the
+	// consumer's number for basic.consume and basic.cancel, the prefetch count for basic.qos, and the message's number
+	// for basic.publish.
 	Number uint64
 	// Expiration is the message's time to live in milliseconds, if the flag Expiring is set.
 	Expiration uint32
-	// Priority is the priority of a message, or of a consumer (x-priority): consumers with a higher priority are sent
-	// messages first.
+	// Priority is the priority of a message, or of a consumer (x-priority). The broker serves consumers with a higher
+	// priority first.
 	Priority int16
-	// Route is the exchange of a command and the routing of messages. For queue.declare it is the destination of dead
-	// letters. For a message to the default exchange it may have headers.
+	// Route has the exchange of the command, and the key and headers of a message. For queue.declare it has the
+	// exchange and key of dead letters. For the default exchange it is zero, unless a message has headers.
 	Route Route
 }
 
-// Replies reports whether the broker sends a reply for which the client waits. A publish has one only in confirm
-// mode; acks and nacks have none.
+// Replies reports whether the client waits for a reply of the broker to the command. A publish gets one only in confirm
+// mode. Acks and nacks get none.
 func (c *Command) Replies(confirms bool) bool {
 	switch c.Method {
 	case BasicAck, BasicNack:

@@ -2,14 +2,14 @@ package amqp
 
 import "github.com/lockproof/lockproof/model/backend"
 
-// Exchange describes a command and its reply in general terms. waits says that the client gets a reply; see
-// [Command.Replies]. The caller adds the role of the command's queue.
+// Exchange describes the command c and its reply r in terms that all backends share. waits says that the client gets a
+// reply; see [Command.Replies]. The caller adds the role of the command's queue.
 func (c Command) Exchange(r Reply, waits bool) (x backend.Exchange) {
 	c.ExchangeTo(&r, waits, &x)
 	return x
 }
 
-// ExchangeTo is [Command.Exchange] without copying: it overwrites x.
+// ExchangeTo does the same as [Command.Exchange], but writes to x, without copies.
 func (c *Command) ExchangeTo(r *Reply, waits bool, x *backend.Exchange) {
 	*x = backend.Exchange{
 		Method: uint8(c.Method), Answer: r.answer(), Access: c.access(), Result: r.result(),
@@ -18,8 +18,8 @@ func (c *Command) ExchangeTo(r *Reply, waits bool, x *backend.Exchange) {
 	}
 }
 
-// minimal are the methods that every driver must have (guidelines, "Limitation Tolerance"), and the transactions that
-// may replace confirms.
+// minimal are the methods that every AMQP driver must have (guidelines, "Limitation Tolerance"), including
+// transactions, which may replace confirms.
 var minimal = [Methods]bool{
 	ConnectionOpen: true, ConnectionClose: true, ChannelOpen: true, ChannelClose: true,
 	ConfirmSelect: true, TxSelect: true, TxCommit: true,
@@ -67,13 +67,14 @@ func (r *Reply) result() backend.Result {
 	return backend.Done
 }
 
-// Answers is the number of kinds of replies that coverage distinguishes; Returned is the kind of a returned message.
+// Answers is the number of kinds of replies that coverage distinguishes. Returned is the kind of the reply after a
+// basic.return.
 const (
 	Answers  = 8
 	Returned = 1
 )
 
-// answer is the kind of a reply, below [Answers].
+// answer is the kind of a reply for coverage, from 0 to [Answers] - 1.
 func (r *Reply) answer() uint8 {
 	switch {
 	case r.Returned > 0:

@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// TestExchange: what a command and its reply were, in the terms that judges know.
+// TestExchange: Command.Exchange describes commands and replies correctly in general terms.
 func TestExchange(t *testing.T) {
 	declare := Command{Method: QueueDeclare, Flags: Exclusive}
 	for name, c := range map[string]struct {

@@ -2,17 +2,17 @@ package amqp
 
 import "strings"
 
-// Queue is the name of a queue, interned in a [Names]. The zero value is no queue.
+// Queue is the number of a queue's name in a [Names]; 0 is no queue.
 type Queue uint16
 
-// Names interns queue names and routings. Interning is not safe for concurrent use; looking up is, once all
-// names are there. The zero value is ready to use.
+// Names gives numbers to queue names and routings. Adding new ones is not safe for concurrent use, but looking up
+// existing ones is. The zero value is ready to use.
 type Names struct {
 	queues interned[string, Queue]
 	routes interned[Routing, Route]
 }
 
-// interned numbers values from 1; 0 is the zero value.
+// interned gives numbers, from 1, to values. Number 0 stands for the zero value.
 type interned[V comparable, N ~uint16] struct {
 	numbers map[V]N
 	values  []V
@@ -43,7 +43,7 @@ func (t *interned[V, N]) value(n N) (v V) {
 // Intern returns the number of a name; a new name gets the next number.
 func (n *Names) Intern(name string) Queue { return n.queues.number(name) }
 
-// Rename gives a number another name, which must be new.
+// Rename changes the name that has the number q. The new name must not have a number yet.
 func (n *Names) Rename(q Queue, name string) {
 	t := &n.queues
 	if before := t.values[q-1]; t.numbers[before] == q {
@@ -52,7 +52,7 @@ func (n *Names) Rename(q Queue, name string) {
 	t.values[q-1], t.numbers[name] = name, q
 }
 
-// Name returns the name with a number, and "" for no queue.
+// Name returns the name with the number q, and "" if there is none.
 func (n *Names) Name(q Queue) string { return n.queues.value(q) }
 
 // Lookup returns the number of a name, and whether the name has been interned.

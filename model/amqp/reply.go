@@ -2,10 +2,10 @@ package amqp
 
 import "fmt"
 
-// ReplyKind is the class of a reply.
+// ReplyKind is the kind of a reply.
 type ReplyKind uint8
 
-// The classes. OK is the "-ok" reply of the method.
+// The kinds of replies. OK is the "-ok" reply of the command's method.
 const (
 	NoReply          ReplyKind = iota // the command has no reply (a publish without confirms, an ack)
 	OK                                // declare-ok, delete-ok, open-ok …
@@ -23,7 +23,7 @@ var replyNames = [replyKinds]string{
 	"none", "ok", "ack", "nack", "get-ok", "get-empty", "channel-closed", "connection-closed", "lost",
 }
 
-// String is the class's name.
+// String is the kind's name.
 func (k ReplyKind) String() string {
 	if k < replyKinds {
 		return replyNames[k]
@@ -31,7 +31,7 @@ func (k ReplyKind) String() string {
 	return "unknown"
 }
 
-// ReplyKindNamed is the class with that name.
+// ReplyKindNamed is the kind with that name, and whether there is one.
 func ReplyKindNamed(name string) (ReplyKind, bool) {
 	for k, n := range replyNames {
 		if n == name {
@@ -44,7 +44,7 @@ func ReplyKindNamed(name string) (ReplyKind, bool) {
 // Code is an AMQP reply code.
 type Code uint16
 
-// The reply codes that locks meet.
+// The reply codes that clients of locks may receive.
 const (
 	ReplySuccess       Code = 200
 	NoRoute            Code = 312
@@ -61,8 +61,8 @@ const (
 	InternalError      Code = 541
 )
 
-// Refusal reports whether a channel was closed because a queue or its messages belong to another client. This is an
-// answer, not a failure.
+// Refusal reports whether the code means that a queue or its messages belong to another client. For a lock this is an
+// answer, not a fault.
 func (c Code) Refusal() bool { return c == ResourceLocked || c == AccessRefused }
 
 // String is the code with its name in the specification, such as "405 RESOURCE_LOCKED".
@@ -103,29 +103,31 @@ func (c Code) String() string {
 // Reply is the reply to one command.
 type Reply struct {
 	Kind ReplyKind
-	// Redelivered is the flag of get-ok.
+	// Redelivered is the flag "redelivered" of get-ok.
 	Redelivered bool
-	// Code is the reason why the channel or connection was closed; it is 312 if messages were returned.
+	// Code is the reason why the broker closed the channel or connection. It is 312 if the broker returned messages,
+	// and 0 otherwise.
 	Code Code
-	// Returned counts the basic.return methods that arrived with this reply: before the confirm of a mandatory
-	// publish, or before commit-ok for those of the transaction (FACTS B1 and B18).
+	// Returned is the number of messages that the broker returned (basic.return) before this reply. The reply is the
+	// confirm of a mandatory publish, or the commit-ok of a transaction (FACTS B1 and B18).
 	Returned uint16
-	// Deliveries is the number of times that the message of get-ok has returned to its queue, if the queue counts
-	// this (x-delivery-count).
+	// Deliveries is x-delivery-count: the number of times that the message of get-ok has returned to its queue. It is 0
+	// if the queue does not count.
 	Deliveries uint16
-	// Messages is the message count of declare-ok, delete-ok, purge-ok and get-ok.
+	// Messages is the number of messages in declare-ok, delete-ok, purge-ok and get-ok.
 	Messages uint32
-	// Consumers is the consumer count of declare-ok.
+	// Consumers is the number of consumers in declare-ok.
 	Consumers uint32
 	// Number is the delivery tag of get-ok.
 	Number uint64
-	// Message is the identity of the message in get-ok.
+	// Message is the number that identifies the message of get-ok.
 	Message uint64
-	// Letter is the broker's number of the message's routing data, if the message is a dead letter or may become one.
+	// Letter is the number under which the simulated broker keeps the message's routing data; 0 unless the message is a
+	// dead letter or may become one.
 	Letter uint32
 }
 
-// Closed reports whether the reply says that the channel or its connection is closed.
+// Closed reports whether the reply says that the channel or the connection is closed.
 func (r *Reply) Closed() bool { return r.Kind == ChannelClosed || r.Kind == ConnectionClosed }
 
 // String is the reply in words.
@@ -152,11 +154,11 @@ func (r Reply) String() string {
 // was deleted.
 type Delivery struct {
 	Channel     uint16
-	Deliveries  uint16 // see [Reply]
+	Deliveries  uint16 // as in [Reply]
 	Consumer    uint64
 	Tag         uint64
 	Message     uint64
 	Redelivered bool
 	Cancelled   bool
-	Letter      uint32 // see [Reply]
+	Letter      uint32 // as in [Reply]
 }

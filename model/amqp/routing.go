@@ -7,44 +7,44 @@ import (
 	"slices"
 )
 
-// Route is a [Routing], interned in a [Names]. The zero value is the default exchange, where a message reaches the
-// queue that it names.
+// Route is the number of a [Routing] in a [Names]; 0 is the default exchange, which delivers a message to the queue
+// named by its routing key.
 type Route uint16
 
-// Routing is the part of a command that concerns exchanges.
+// Routing is the part of a command that concerns exchanges: names, keys and headers.
 type Routing struct {
-	Exchange    string  // declared, deleted or published to; of a binding, its source
+	Exchange    string  // the exchange declared, deleted or published to; the source of a binding
 	Type        string  // of exchange.declare: direct, fanout, topic or headers
-	Alternate   string  // of exchange.declare: where unrouted messages go; "" is nowhere
+	Alternate   string  // of exchange.declare: the exchange for unrouted messages; "" is none
 	Destination string  // of exchange.bind and exchange.unbind: the target exchange
-	Key         string  // of a message or a binding
-	Headers     Headers // of a message; of a binding, its arguments
+	Key         string  // the routing key of a message or a binding
+	Headers     Headers // the headers of a message, or the arguments of a binding
 }
 
-// InternRoute returns the number of a routing; a new routing gets the next number.
+// InternRoute returns the number of a routing. A new routing gets the next free number.
 func (n *Names) InternRoute(r Routing) Route { return n.routes.number(r) }
 
-// Routing returns the routing with a number, and the zero value for the default exchange.
+// Routing returns the routing with the number r; the zero value for the default exchange.
 func (n *Names) Routing(r Route) Routing { return n.routes.value(r) }
 
-// Routes is the number of interned routings; they are numbered 1 to Routes.
+// Routes is the number of routings in n; they have the numbers 1 to Routes.
 func (n *Names) Routes() int { return len(n.routes.values) }
 
-// ForgetRoutes frees all numbers of routings. It serves callers that have a new routing for every command. Brokers do
-// not keep these numbers.
+// ForgetRoutes frees the numbers of all routings. It is for callers that use a new routing for every command. Simulated
+// brokers do not store these numbers.
 func (n *Names) ForgetRoutes() {
 	clear(n.routes.numbers)
 	n.routes.values = n.routes.values[:0]
 }
 
-// Headers are names with values, in a normal form: equal headers are equal strings. The zero value has none.
+// Headers are names with values, encoded so that equal headers are equal strings. The zero value has no headers.
 type Headers string
 
-// Present is the value in a binding's arguments that matches a header of that name with any value.
+// Present is a value in a binding's arguments: it matches any value of the header with that name.
 const Present = "\x00"
 
-// NewHeaders returns headers with text values. A caller with values of other types must convert values that a broker
-// considers equal to the same text.
+// NewHeaders encodes headers with text values. A caller that has values of other types converts them first. Values that
+// a broker takes for equal must become the same text.
 func NewHeaders(values map[string]string) Headers {
 	var b []byte
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -55,7 +55,7 @@ func NewHeaders(values map[string]string) Headers {
 	return Headers(b)
 }
 
-// All are the headers, ordered by name.
+// All yields the headers as names and values, ordered by name.
 func (h Headers) All() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for rest := string(h); rest != ""; {
@@ -69,13 +69,13 @@ func (h Headers) All() iter.Seq2[string, string] {
 	}
 }
 
-// cutHeader cuts a text off the front.
+// cutHeader splits the first name or value off an encoding; rest is what follows.
 func cutHeader(s string) (text, rest string) {
 	n, size := binary.Uvarint([]byte(s[:min(len(s), binary.MaxVarintLen64)]))
 	return s[size : size+int(n)], s[size+int(n):]
 }
 
-// Lookup is the value of a header.
+// Lookup is the value of the header with that name, and whether there is one.
 func (h Headers) Lookup(name string) (value string, ok bool) {
 	for n, v := range h.All() {
 		if n == name {

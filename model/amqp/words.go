@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Words describes a command briefly in AMQP's terms: "declare jobs-1-B exclusive". Most publishes are probes, which
-// are mandatory, so only a publish that is not mandatory is marked.
+// Words describes a command briefly, such as "declare jobs-1-B exclusive". A publish is usually mandatory, since it is
+// a probe, so that only a publish that is not mandatory is marked.
 func (c Command) Words(names *Names) string {
 	queue := names.Name(c.Queue)
 	switch c.Method {
@@ -31,7 +31,7 @@ func (c Command) Words(names *Names) string {
 	case BasicConsume:
 		return "consume " + queue + c.Flags.Words(NoAck, Exclusive)
 	case BasicAck, BasicNack, BasicCancel, BasicQos:
-		if c.Method == BasicCancel && c.Number == 0 && c.Flags == 0 { // the consumer's number is not known
+		if c.Method == BasicCancel && c.Number == 0 && c.Flags == 0 { // the consumer's number is unknown
 			break
 		}
 		return fmt.Sprintf("%s %d%s", c.Method, c.Number, c.Flags.Words(Multiple, Requeue))
@@ -39,7 +39,8 @@ func (c Command) Words(names *Names) string {
 	return c.Method.String()
 }
 
-// Words describes a reply; "" if there was none. It omits the ack after a returned message (FACTS B1).
+// Words describes a reply briefly; "" if there is none. For a returned message it is only NO_ROUTE, without the ack
+// that follows (FACTS B1).
 func (r Reply) Words() string {
 	switch r.Kind {
 	case NoReply:
@@ -67,7 +68,7 @@ func (r Reply) Words() string {
 	return r.Kind.String()
 }
 
-// Words describes a delivery.
+// Words describes a delivery or a basic.cancel briefly.
 func (d Delivery) Words() string {
 	if d.Cancelled {
 		return fmt.Sprintf("basic.cancel %d", d.Consumer)
@@ -75,7 +76,7 @@ func (d Delivery) Words() string {
 	return fmt.Sprintf("delivery %d, message %d", d.Tag, d.Message)
 }
 
-// Words are the names of those flags in the set that are among the given ones, each with a space before it.
+// Words are the names of those flags in set that are also in among, each after a space.
 func (set Flags) Words(among ...Flags) string {
 	words := ""
 	for _, f := range among {
@@ -86,7 +87,7 @@ func (set Flags) Words(among ...Flags) string {
 	return words
 }
 
-// String lists those flags that a queue can have.
+// String are the names of the flags in set that a queue can have: durable, exclusive and auto-delete.
 func (set Flags) String() string {
 	return strings.TrimSpace(set.Words(Durable, Exclusive, AutoDelete))
 }
@@ -97,16 +98,16 @@ var flagNames = map[Flags]string{
 	Multiple: "multiple", Requeue: "requeue",
 }
 
-// Sent is a command with its reply and their names, as a trace keeps them besides the words.
+// Sent is a command and its reply as the payload of a trace step. Names has the names of their queues.
 type Sent struct {
 	Command Command
 	Reply   Reply
-	// Delivery is the delivery, if there is no command.
+	// Delivery is the message that the broker sent, if the step has no command.
 	Delivery Delivery
 	Names    *Names
 }
 
-// SentIn is the Sent in a trace step's payload; it is zero if there is none.
+// SentIn is the Sent in the payload of a trace step. It is zero if the payload is something else.
 func SentIn(payload any) Sent {
 	s, _ := payload.(Sent)
 	return s

@@ -2,63 +2,63 @@ package backend
 
 // Exchange is a command that reached the server, with its reply.
 type Exchange struct {
-	// Method and Answer are numbers of the backend's own tables, for coverage, and for the words in reports and
-	// files.
+	// Method is the backend's number of the command, and Answer of the reply's kind. They serve to measure coverage and
+	// to find the words in reports and files.
 	Method, Answer uint8
 	Access         Access
 	Result         Result
-	// Role, Lock and Slot identify the command's resource, if Known. Ambiguous says that the resource also belongs to
-	// another lock, or has another role as well.
+	// Role, Lock and Slot say which resource the command concerns, if Known. Ambiguous says that the resource also
+	// belongs to another lock, or has a second role.
 	Role       Role
 	Lock, Slot uint8
 	Known      bool
 	Ambiguous  bool
-	// RoundTrip says that the client waited for all earlier replies before this command; Waits says that it gets a
-	// reply.
+	// RoundTrip says that the client waited for all earlier replies before it sent this command. Waits says that the
+	// client gets a reply to this command.
 	RoundTrip, Waits bool
-	// Unasked says that the exchange is a delivery to the client, without a command.
+	// Unasked says that the exchange is a message from the server to the client, without a command.
 	Unasked bool
-	// Exclusive says that the created resource ends with the session.
+	// Exclusive says that the resource that the command creates ends with the client's session.
 	Exclusive bool
-	// Aborted says that the command, or an earlier one, ended its unit of the session: a channel, a transaction.
+	// Aborted says that this command, or an earlier one, ended a part of the session: a channel or a transaction.
 	Aborted bool
-	// Ended says that the session is over, because of the command or as the answer to it.
+	// Ended says that the client's session is over, by the command itself or by the server's answer to it.
 	Ended bool
 	// Stored says that a message of the command, or of those that it commits, has stayed in a queue or went to a
 	// consumer, which may be another client's.
 	Stored bool
-	// Minimal says that every driver offers the command (guidelines, "Limitation Tolerance").
+	// Minimal says that clients may rely on every driver to have the command (guidelines, "Limitation Tolerance").
 	Minimal bool
-	// Key is the backend's own number of the resource, whatever its kind; 0 is none.
+	// Key is the backend's number of the resource; 0 means that the command concerns no resource.
 	Key uint16
 }
 
-// Session is a client's session with a server: an AMQP connection, a connection to a database, a lease. All holds of
-// a session end with it at once. 0 is none.
+// Session is the number of a client's session with a server, such as an AMQP connection, a database connection or a
+// lease. All holds of a session end with it. 0 is no session.
 type Session uint16
 
-// Footprint is the set of resources that a client touches, with its next command and with all later ones. Two clients
-// with disjoint footprints may act in any order.
+// Footprint says which resources a client touches, by its next command and by all later commands of its operation. If
+// the footprints of two clients are disjoint, a search may order their steps either way.
 type Footprint struct {
-	// Choosing says that the next step is the choice of a random option, which affects no other client.
+	// Choosing says that the client next chooses a random option. This step affects no other client.
 	Choosing bool
-	// Private says that the next command touches no resource. Reads are the roles of its resource, if it only reads.
-	// Otherwise both are unset.
+	// Private says that the next command touches no resource. Reads are the roles of the resource that the next command
+	// only reads. If the command writes, Private is false and Reads is empty.
 	Private bool
 	Reads   Roles
-	// Writes are the roles of the resources that the client may create, delete or lose from now on.
+	// Writes are the roles of resources that the client may create, delete or lose, now or later in its operation.
 	Writes Roles
 }
 
-// Role is the role of a resource in its lock.
+// Role is the purpose of a resource, such as a queue, for its lock.
 type Role uint8
 
-// The roles.
+// The roles of resources in a lock.
 const (
-	Slot       Role = iota // it exists if the slot does
-	Holder                 // it exists while the slot has a holder, who owns it
-	AdminMutex             // its owner administers
-	Mutex                  // the one resource of a true mutex: it exists while the lock has a holder
+	Slot       Role = iota // the resource exists if the slot exists
+	Holder                 // the resource exists while the slot has a holder, which owns it
+	AdminMutex             // the owner of the resource may administer the lock
+	Mutex                  // the only resource of a true mutex: it exists while the lock has a holder
 )
 
 // String is the role in one word.
@@ -76,34 +76,34 @@ func (s Roles) Has(r Role) bool { return s&(1<<r) != 0 }
 // Access is what a command does to a resource or to the client's connection.
 type Access uint8
 
-// The kinds of access. Opaque is any other.
+// The kinds of access. Opaque is every command that is none of the others.
 const (
 	Opaque Access = iota
-	Read          // it reads, without visible effect
-	Create        // it creates or claims the resource
+	Read          // reads a resource, without a visible effect
+	Create        // creates or claims a resource
 	Delete
-	Commit // it makes the preceding commands take effect
+	Commit // makes the preceding commands of a transaction take effect
 	OpenSession
 	CloseSession
 	OpenUnit
 	CloseUnit
-	Mode // it changes the mode of the channel or session
-	// Acknowledge is a client's message to the client that took its slot: it has stopped using the slot.
+	Mode // changes the mode of the channel or session, such as confirms
+	// Acknowledge is a client's message to another client that took its slot: the sender has stopped using the slot.
 	Acknowledge
 )
 
-// Result is the result of a command, as far as locks distinguish results.
+// Result is the result of a command, as far as the correctness of a lock depends on it.
 type Result uint8
 
-// The results.
+// The results of commands. Done means success.
 const (
 	Done    Result = iota
 	Absent         // the resource does not exist
 	Refused        // another client owns the resource
-	Denied         // the server denies it for another reason
+	Denied         // the server refuses the command for another reason
 	Wrong          // the command is invalid
-	Failed         // the server failed: a fault
-	Ended          // the session is over
+	Failed         // the server had a fault
+	Ended          // the client's session is over
 	Lost           // no reply arrived
-	Blocked        // the command waits inside the server
+	Blocked        // the server has not yet answered: the command waits there for other clients
 )

@@ -11,57 +11,58 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Audit judges the audit at the end of a history. From [history.Audit] on, faults and operations are over, the server
-// has noticed dead clients, and only one client at a time is active. A free slot must then be granted. The free slots
-// are those that the lock has after all administration, less those that a client may hold. A client may hold a slot
-// if it was told yes or does not know its answer, and has neither given the slot back nor died.
+// Audit judges the audit, the last part of a history. From the event [history.Audit] on, earlier faults and operations
+// are over, the server has noticed dead clients, and only one client at a time is active. An acquire must then succeed
+// if a slot is free. The number of free slots is that of the lock after all administration, less the slots that clients
+// may hold. A client may hold a slot if its acquire succeeded or has an unknown outcome, and it has neither released
+// the slot nor died.
 //
 // If a client acquires several times in a row, only its last answer counts, since a client may first have to notice
-// that its connection is lost. A violation is named after the gravest earlier fault. [Certain] finds grants of too
-// many slots.
+// that its connection is lost. The gravest earlier fault decides which property a violation belongs to. [Certain] finds
+// grants of too many slots.
 type Audit struct {
-	// Before says what happened before the audit, besides the history's events.
+	// Before says which faults happened before the audit. Its caller may set faults that the history does not show.
 	Before Before
 
 	h        *history.History
-	keeps    bool // a client whose release fails keeps its belief
+	keeps    bool // a client whose release failed still believes that it holds the lock
 	begun    bool
 	locks    []audited
 	calls    map[int32]*call
-	earlier  map[int32]bool // processes that were active, or subject to a fault, before the audit
-	under    int            // number of operations under way that were called in the audit
+	earlier  map[int32]bool // processes that called an operation or met a fault before the audit
+	under    int            // number of the audit's operations that are under way
 	verdicts map[property.Property]*linear.Verdict
 }
 
-// Before says which faults have happened.
+// Before says which kinds of faults have happened before an audit.
 type Before struct{ Restarted, Crashed, Disconnected, Lapsed bool }
 
-// audited is the knowledge of one lock.
+// audited is what the history says of one lock so far.
 type audited struct {
 	slots                  Slots
-	may                    map[int32]int // by process: slots that it may hold, as far as it knows
-	unsure                 map[int32]int // by process: slots that an acquire of unknown outcome may hold in addition
+	may                    map[int32]int // by process: slots that it may hold, by its last answer
+	unsure                 map[int32]int // by process: slots that it may also hold by an acquire of unknown outcome
 	released, administered bool
-	refused                *refusal // the last answer of the audit, if it was a refusal
-	over                   bool     // a violation was found: later ones only follow from it
+	refused                *refusal // the audit's last answer on this lock, if it was a wrong refusal
+	over                   bool     // a violation was found: further ones may be its consequences
 }
 
 // call is an operation under way.
 type call struct {
 	slots int
-	takes int  // the number of slots that an acquire takes: 1 without permits
-	free  int  // the number of free slots at its call
-	late  bool // it was called in the audit
-	alone bool // and overlaps no other operation
+	takes int  // number of permits that an acquire takes: 1 unless it states more
+	free  int  // number of free slots when the operation was called
+	late  bool // the operation was called in the audit
+	alone bool // the operation was called in the audit and overlaps no other
 }
 
-// refusal is an acquire that was refused although a slot is free.
+// refusal is an acquire in the audit that failed although a slot was free.
 type refusal struct {
 	process     int32
 	event, free int
 }
 
-// NewAudit makes the judge of a history before its first event.
+// NewAudit makes an Audit, to which the events of history h are then given one by one.
 func NewAudit(h *history.History, o linear.Options) *Audit {
 	a := &Audit{
 		h: h, keeps: o.FailedRelease == linear.KeepsBelief, locks: make([]audited, len(h.Slots)),
@@ -94,7 +95,7 @@ func (a *Audit) Event(i int, e *history.Event) {
 	}
 }
 
-// world handles an occurrence.
+// world handles an event of the environment, such as a crash.
 func (a *Audit) world(e *history.Event) {
 	switch {
 	case e.F == history.Audit:
@@ -123,7 +124,7 @@ func (a *Audit) world(e *history.Event) {
 	}
 }
 
-// ended removes and returns the call of a process; nil if there was none.
+// ended removes and returns the operation that a process has under way; nil if it has none.
 func (a *Audit) ended(process int32) *call {
 	c := a.calls[process]
 	if c != nil && c.late {
@@ -153,7 +154,7 @@ func (a *Audit) invoked(e *history.Event) {
 		o.alone = o.alone && c.alone
 	}
 	c.free = l.slots.Least
-	if op == lock.Acquire && c.slots > 0 { // the limit that its caller states
+	if op == lock.Acquire && c.slots > 0 { // the limit that the caller states
 		c.free = min(c.free, c.slots)
 	}
 	if a.h.Kind != lock.Semaphore {
@@ -185,8 +186,8 @@ func (a *Audit) completed(i int, e *history.Event) {
 	l.answered(e, c.takes, a.keeps, a.h.GoneMayFree)
 }
 
-// answered updates who may hold the lock after an answer to a call that takes the given number of slots. keeps: a
-// client whose release fails keeps its belief. mayFree: a client whose verify fails loses it.
+// answered updates which slots a client may hold, after an answer to a call that takes the given number of slots.
+// keeps: a failed release does not end the client's belief. mayFree: a failed verify ends it.
 func (l *audited) answered(e *history.Event, takes int, keeps, mayFree bool) {
 	op, held, known := e.F.Op(), e.Type == history.OK && e.Held, e.Type != history.Info
 	switch {
@@ -200,7 +201,7 @@ func (l *audited) answered(e *history.Event, takes int, keeps, mayFree bool) {
 	}
 }
 
-// granted judges the answer to an acquire that had to be granted.
+// granted judges the answer to an acquire that had to succeed, since free slots were free.
 func (a *Audit) granted(i int, e *history.Event, free int) {
 	l := &a.locks[e.Lock]
 	if !e.Held {
@@ -213,7 +214,8 @@ func (a *Audit) granted(i int, e *history.Event, free int) {
 	}
 }
 
-// fails reports that the lock refused a free slot, and did not grant it when the same client tried again.
+// fails records a violation on lock number at: an acquire failed although a slot was free, and the same client did not
+// acquire it in a further attempt.
 func (a *Audit) fails(at uint16) {
 	l := &a.locks[at]
 	r := l.refused
@@ -230,8 +232,8 @@ func (a *Audit) fails(at uint16) {
 	a.judge(p, false, r.event, at, fmt.Sprintf("at rest%s, %s, %s, is refused %s (%s)", after, a.h.Who(r.process), who, what, a.h.Moment(r.event)))
 }
 
-// cause is the property that is violated if a fresh client is refused although something is free; the text says after
-// which fault.
+// cause is the property that is violated if an acquire by a new client fails although a slot is free. The text names
+// the fault that came before.
 func (a *Audit) cause(l *audited) (property.Property, string) {
 	switch b := a.Before; {
 	case b.Restarted:
@@ -250,7 +252,7 @@ func (a *Audit) cause(l *audited) (property.Property, string) {
 	return property.Progress, ", though nobody has held it"
 }
 
-// clauses are the properties that a grant of something free puts to the test.
+// clauses are the properties that are checked when the process acquires a free slot of lock number at in the audit.
 func (a *Audit) clauses(at uint16, process int32) property.Set {
 	all, b, l := property.Set(0).With(property.Progress), a.Before, &a.locks[at]
 	if a.earlier[process] {
@@ -267,7 +269,7 @@ func (a *Audit) clauses(at uint16, process int32) property.Set {
 	return all
 }
 
-// judge notes that a property was put to the test.
+// judge counts a check of property p, and records the first violation: its event, lock and reason.
 func (a *Audit) judge(p property.Property, ok bool, event int, at uint16, why string) {
 	v := a.verdicts[p]
 	if v == nil {
@@ -280,7 +282,7 @@ func (a *Audit) judge(p property.Property, ok bool, event int, at uint16, why st
 	}
 }
 
-// Verdicts are the verdicts on the properties that the audit has put to the test, once the history is over.
+// Verdicts are the verdicts on all properties that the audit has checked. It is called after the last event.
 func (a *Audit) Verdicts() (all []linear.Verdict) {
 	for l := range a.locks {
 		if a.locks[l].refused != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// auditedIn is what an audit says of a history in the words of [drawn.Script]; "2+" is client 2 being granted the lock, "2-" it being
-// refused, "2r" it giving it back, and "2k" it dying.
+// auditedIn runs an Audit on a history and returns the violated properties and the last reason. In words, "2+" means
+// that client 2 acquires the lock, "2-" that its acquire fails, "2r" that it releases the lock, and "2k" that it dies.
+// Other words are those of [drawn.Script].
 func auditedIn(t *testing.T, kind lock.Kind, words string) (broken []string, why string) {
 	t.Helper()
 	lines := map[byte]string{
@@ -47,14 +48,15 @@ func auditedIn(t *testing.T, kind lock.Kind, words string) (broken []string, why
 	return broken, why
 }
 
-// TestAudit: at rest, what is free is granted; a clause that fails is named by what came before.
+// TestAudit: in the audit, an acquire of a free lock must succeed. The property that a failure violates depends on the
+// faults before.
 func TestAudit(t *testing.T) {
 	const semaphore, mutex = lock.Semaphore, lock.Mutex
 	for _, c := range []struct {
 		name  string
 		kind  lock.Kind
 		words string
-		fails property.Property // Count is none
+		fails property.Property // Count means that no property is violated
 		why   string
 	}{
 		{"nothing is refused", semaphore, "1+ 1r audit 8+ 9+ 7- 8r 9r 1+ 1r", property.Count, ""},
@@ -92,7 +94,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// TestAuditExercises: where all that is free is granted, the clauses are told of that were put to the test.
+// TestAuditExercises: if all acquires in the audit succeed, the verdicts list the properties that were checked.
 func TestAuditExercises(t *testing.T) {
 	h := drawn.Script(t, lock.Mutex, 1, "c1 acquire\nc1 ok acquire 1\nc1 release 1\nc1 ok release 1\ncrash c1\naudit\nc8 acquire\nc8 ok acquire 1")
 	a := NewAudit(h, linear.Options{})

@@ -5,19 +5,19 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// contents is the possible state of a lock, from its history alone: an administrator may rightly report that there
-// was nothing to change.
+// contents is what a history allows of a lock's state. It decides whether an administrative operation may rightly say
+// that it changed nothing, for example because there are no slots to remove.
 type contents struct {
-	fewest int  // the lowest possible number of slots now
-	under  int  // number of administrative operations under way, including those that never return
-	mixed  bool // several of them overlapped since the last moment without any
-	// holders are the processes that may hold a slot: the broker may still have a grant in which its client no longer
-	// believes.
+	fewest int  // the lowest number of slots that the lock may have now
+	under  int  // administrative operations under way, including those that never return
+	mixed  bool // some of these have overlapped, since there was last none under way
+	// holders are the processes that may hold a slot. The broker may still have a client's hold although the client no
+	// longer believes in it.
 	holders map[int32]bool
 }
 
 // begin handles the invocation of an operation, which may take effect from now on. takes is the number of slots that
-// it may remove.
+// the operation may remove.
 func (c *contents) begin(e *history.Event) (takes int) {
 	op := e.F.Op()
 	if !op.Administrative() {
@@ -35,7 +35,8 @@ func (c *contents) begin(e *history.Event) (takes int) {
 	return takes
 }
 
-// end handles the answer to an operation. Its effect is known only if no other operation overlapped it.
+// end handles the answer to an operation that may have removed takes slots. Its effect is known only if no other
+// administrative operation overlapped it.
 func (c *contents) end(e *history.Event, slots, takes int) {
 	op, ok := e.F.Op(), e.Type == history.OK
 	switch {
@@ -60,9 +61,9 @@ func (c *contents) end(e *history.Event, slots, takes int) {
 	}
 }
 
-// refuses reports whether an operation may rightly change nothing. fewest is the lowest number of slots at its
-// invocation. The reason may be that there is no lock, that there are fewer slots than it removes, or that a client
-// holds a slot that it removes, or by which it creates a lock only once.
+// refuses reports whether an operation may rightly fail without a change. fewest is the lowest possible number of slots
+// at its invocation. A remove or destroy may fail because there are too few slots, or because clients hold slots. A
+// create may fail because the lock exists and has holders. Any other operation may fail because there may be no lock.
 func (c *contents) refuses(op lock.Op, slots, fewest int) bool {
 	switch op {
 	case lock.Remove:

@@ -1,6 +1,6 @@
-// Package beliefs judges a history by its clients' beliefs, without the server's state: mutual-exclusion,
-// stale-belief-ends, fencing-monotone, limit-respected and progress. Package linear judges the same history by the
-// possible states of a server.
+// Package beliefs judges a history by what its clients believe they hold, without the server's state. The properties
+// are mutual-exclusion, stale-belief-ends, fencing-monotone, limit-respected and progress. Package linear judges the
+// same history for linearizability.
 //
 //	judge.go      a [Judge] reads one event after the other
 //	contents.go   the possible slots, since an administrator may rightly report that it changed nothing

@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestExtended: a client that is told that it has extended its lease holds it from then on, also if the lease before has ended meanwhile;
-// but not if the one that it asked for has as well, or its connection.
+// TestExtended: after a refresh that says held, the client holds the lock, even if its earlier lease ended during the
+// refresh. It does not if the new lease or the connection has ended too.
 func TestExtended(t *testing.T) {
 	const asks = `
 		c1 acquire

@@ -2,22 +2,22 @@ package beliefs
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// Fence is the state of one lock's fencing tokens. A token must be larger than the tokens of all earlier grants of
-// the lock, whichever slot they were of. A grant is earlier if its client had its answer when the other client
-// invoked its acquire; the order of other grants is unknown. After a destroy, tokens may start over.
+// Fence has the largest fencing token of one lock. A grant's token must be larger than the tokens of all earlier grants
+// of the lock, of any slot. A grant is earlier if it was answered before the other acquire was invoked; the order of
+// overlapping acquires is unknown. After a destroy, tokens may start again from 1.
 type Fence struct {
 	now        Fenced
 	destroying int // number of destroys under way, including those that never return
 }
 
-// Fenced is the largest token up to a moment, and its client or process. The zero value is no token.
+// Fenced is the largest token so far, and its client or process. The zero value is no token.
 type Fenced struct {
 	Token int64
 	Who   int32
-	life  int // number of earlier destroys of the lock
+	life  int // number of the lock's destroys before: tokens of other lives are not compared
 }
 
-// Now is the largest token so far. A grant that begins now needs a larger one.
+// Now is the largest token so far. An acquire that is invoked now must get a larger one.
 func (f *Fence) Now() Fenced { return f.now }
 
 // Begin handles the call of an operation.
@@ -28,7 +28,7 @@ func (f *Fence) Begin(op lock.Op) {
 	}
 }
 
-// End handles the completion of an operation; known: the outcome is certain.
+// End handles the completion of an operation. known says that its outcome is certain.
 func (f *Fence) End(op lock.Op, known bool) {
 	if op == lock.Destroy && known {
 		f.destroying--
@@ -36,8 +36,8 @@ func (f *Fence) End(op lock.Op, known bool) {
 	}
 }
 
-// Grant notes the token of a grant. since is the largest token when its acquire began. It returns false if a destroy
-// may have come between, so that the token says nothing.
+// Grant records the token of a granted acquire. since was the largest token when the acquire was invoked. Grant returns
+// false if a destroy may have happened since, so that the two tokens cannot be compared.
 func (f *Fence) Grant(since Fenced, who int32, token int64) bool {
 	if f.destroying > 0 || since.life != f.now.life {
 		return false

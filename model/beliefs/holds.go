@@ -8,28 +8,28 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Hold is a certain hold: a client was told that it holds a slot, and has learnt nothing to the contrary.
+// Hold is a certain hold: a client's acquire succeeded, and the client has learnt of no loss.
 type Hold struct {
 	Process  int32
 	Lock     uint16
 	Slot     uint16
-	From, To int64 // times in the history
+	From, To int64 // times in the history, in nanoseconds
 	End      End
-	// Moment is the index of the event that ended it; -1 for none.
+	// Moment is the index of the event that ended the hold; -1 if none did.
 	Moment int
 }
 
 // End is the way in which a certain hold ended.
 type End uint8
 
-// The ways in which holds end.
+// The ways in which a certain hold ends.
 const (
-	Standing End = iota // it had not ended when the history did
-	Released            // its client called release
-	Denied              // a verify did not say yes; the hold ended at the call of the verify
-	Ended               // its client was told of the end of its session or lease
-	Died                // its client died
-	Told                // its client reported that it had lost it
+	Standing End = iota // the hold lasted until the history ended
+	Released            // the client called release
+	Denied              // a verify did not say that the lock is held: the hold ended when the verify was called
+	Ended               // the client learnt that its session or lease had ended
+	Died                // the client died
+	Told                // the client reported that it had lost the lock
 )
 
 var endNames = [...]string{"standing", "released", "denied by verify", "told that its session ended", "died", "told of as lost"}
@@ -37,7 +37,7 @@ var endNames = [...]string{"standing", "released", "denied by verify", "told tha
 // String is the end in words.
 func (e End) String() string { return endNames[e] }
 
-// Holds are the certain holds of a history whose locks have numbered slots, ordered by their beginning.
+// Holds are the certain holds in a history, ordered by their beginnings. Slots must be numbered.
 func Holds(h *history.History) []Hold {
 	f := finder{at: make(map[int32]int), asked: make(map[int32]asking), calls: make(map[int32]bool)}
 	for i := range h.Events {
@@ -52,7 +52,7 @@ func Holds(h *history.History) []Hold {
 			f.completed(e)
 		}
 	}
-	for p, a := range f.asked { // the answers to these are unknown
+	for p, a := range f.asked { // these verifies have no answer
 		f.end(p, a.time, Denied, a.event)
 	}
 	for i := range f.holds {
@@ -64,19 +64,19 @@ func Holds(h *history.History) []Hold {
 	return f.holds
 }
 
-// asking is a verify under way.
+// asking is a verify under way, with the time and index of its invocation.
 type asking struct {
 	time  int64
 	event int
 }
 
-// finder reads a history to find its holds.
+// finder reads a history event by event and collects the certain holds.
 type finder struct {
 	now   int64
 	holds []Hold
-	at    map[int32]int // by process: the index of its hold
+	at    map[int32]int // by process: the index in holds of its present hold
 	asked map[int32]asking
-	calls map[int32]bool // acquires under way; true if a session has ended during the call
+	calls map[int32]bool // by process with an acquire under way: whether its session has ended during the acquire
 }
 
 func (f *finder) world(i int, e *history.Event) {
@@ -95,7 +95,7 @@ func (f *finder) world(i int, e *history.Event) {
 	}
 }
 
-// void makes the grants that a process is asking for uncertain.
+// void makes the result of a process's acquire uncertain, since its session ended during the call.
 func (f *finder) void(process int32) {
 	if _, acquiring := f.calls[process]; acquiring {
 		f.calls[process] = true
@@ -134,7 +134,7 @@ func (f *finder) completed(e *history.Event) {
 	}
 }
 
-// end ends a process's hold, if it has one.
+// end ends a process's hold, if it has one, in the way how and by the event with that index.
 func (f *finder) end(process int32, time int64, how End, event int) {
 	i, holds := f.at[process]
 	if !holds {
@@ -145,7 +145,7 @@ func (f *finder) end(process int32, time int64, how End, event int) {
 	f.holds[i].To, f.holds[i].End, f.holds[i].Moment = time, how, event
 }
 
-// Overlap is a time in which two clients held one slot for certain.
+// Overlap is a period of time in which two clients certainly held the same slot.
 type Overlap struct {
 	First, Second Hold // First was granted the slot first
 	From, To      int64
@@ -154,7 +154,7 @@ type Overlap struct {
 // Standing reports whether both holds lasted until the end of the history.
 func (o *Overlap) Standing() bool { return o.First.End == Standing && o.Second.End == Standing }
 
-// Overlaps are the overlaps in a history, ordered by their beginning.
+// Overlaps are the overlaps of holds in a history, ordered by their beginnings.
 func Overlaps(h *history.History) (all []Overlap) {
 	holds := Holds(h)
 	for i, a := range holds {

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// script makes a history: each step is a process, what happens, and the answer.
+// script makes a history of steps. A step is a process with an invocation, an answer or a fault.
 type script struct{ h history.History }
 
 func (s *script) event(time int64, e history.Event) {
@@ -21,7 +21,8 @@ func (s *script) call(begin, end int64, process int32, op lock.Op, outcome lock.
 	s.event(end, history.Completion(process, 0, op, lock.Result{Outcome: outcome, Held: held, Slot: 1}))
 }
 
-// A certain hold ends with what tells its client otherwise, and with a verify that does not say yes when that is called.
+// TestHolds: a certain hold ends when its client learns of a loss. After a verify that does not say held, it ended when
+// the verify was called.
 func TestHolds(t *testing.T) {
 	for name, c := range map[string]struct {
 		then func(*script)
@@ -48,7 +49,7 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// A grant is not certain if the session may have ended before it came.
+// TestHoldsUncertain: a granted acquire is no certain hold if the session may have ended before the answer.
 func TestHoldsUncertain(t *testing.T) {
 	s := script{history.History{Kind: lock.Mutex, Locks: []string{"jobs"}, Slots: []int{0}}}
 	s.event(1, history.Invocation(1, 0, lock.Acquire, 0, 0))
@@ -59,7 +60,7 @@ func TestHoldsUncertain(t *testing.T) {
 	}
 }
 
-// Two hold a slot from the second grant to the end of the first hold.
+// TestOverlaps: an overlap lasts from the second grant of a slot to the end of the first hold.
 func TestOverlaps(t *testing.T) {
 	s := script{history.History{Kind: lock.Mutex, Locks: []string{"jobs"}, Slots: []int{0}}}
 	s.call(10, 20, 1, lock.Acquire, lock.Done, true)

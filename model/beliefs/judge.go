@@ -10,46 +10,46 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Judge judges a valid history by the properties that beliefs can violate:
+// Judge judges a valid history by the properties that clients' beliefs can violate:
 //
-//   - mutual-exclusion: a client believes in its hold from a successful acquire until it calls release, calls a verify
-//     that does not say held, dies, or loses its connection. Two clients must not believe in the same hold at once; later
-//     overlaps are no violation. Options say whether a failed release ends the belief as well
+//   - mutual-exclusion: two clients must not believe at once that they hold the same slot. A belief begins when an
+//     acquire succeeds. It ends when the client calls release, calls a verify that does not say held, dies, or loses
+//     its connection; later overlaps are no violation. Options say whether a failed release ends the belief as well
 //     ([linear.FailedRelease]), and whether other clients' releases do ([linear.ByAnyone]). If the connection ends during
 //     an acquire, the acquire must not succeed while another client believes throughout.
-//   - stale-belief-ends: a verify that is called after the connection was lost does not say held. If the loss need not free
-//     anything ([history.History.GoneMayFree]), a verify must not say held while another client believes throughout; if it
-//     says held, a belief begins, as with an acquire.
-//   - fencing-monotone, if grants have tokens: an acquire that is called after other grants of the lock, of any slot, gets a
-//     larger token than theirs.
+//   - stale-belief-ends: a verify that is called after the connection was lost must not say held. If the loss need not
+//     free the slot ([history.History.GoneMayFree]), the verify must not say held while another client believes
+//     throughout; if it says held, a belief begins, as with an acquire.
+//   - fencing-monotone, if grants have tokens: an acquire that is called after other grants of the lock, of any slot,
+//     must get a larger token than theirs.
 //   - limit-respected, if acquires state limits: see [Limits].
-//   - loss-told, if clients report losses: no client that certainly holds the lock reports that it has lost it.
-//   - progress: an acquire gives up, or administration is busy, only while another client does the same kind of work. If
-//     the design is not known, any operation of another client is enough. An administrator may then also report that it
-//     changed nothing if there may be no slot, fewer than it removes, or a holder of a slot that it removes.
+//   - loss-told, if clients report losses: a client must not report a loss while it certainly holds the lock.
+//   - progress: an acquire may give up, and administration may be busy, only while another client does the same kind of
+//     work. If the lock's design is unknown, any operation of another client is enough. An administrator may then also
+//     report that it changed nothing if there may be no slot, fewer slots than it removes, or a holder of such a slot.
 //
-// Everything else needs the broker's state: a history that passes proves no more.
+// Other properties need the broker's state: a history without violations does not prove them.
 type Judge struct {
 	h          *history.History
 	options    linear.Options
 	sessions   map[session]*seen
-	uses       map[int32][]*seen // by process: its sessions
+	uses       map[int32][]*seen // by process: its sessions, one for each lock that it uses
 	ended      map[int32]bool    // processes whose connection ended
-	resting    map[int32]resting // processes that are in none of these, as their connection ended
+	resting    map[int32]resting // packed sessions of processes whose connection ended, which are not in the maps above
 	believers  map[place][]belief
 	open       map[place][]grant
 	working    map[work]*contenders
-	contents   map[uint16]*contents // by lock, like fences
+	contents   map[uint16]*contents // by lock number, like fences
 	fences     map[uint16]*Fence
-	slots      map[uint16]*Slots // by lock; nil if slots are not judged
-	lastFenced map[place]Fenced  // the last grant of each slot; nil if only grants before a call count
+	slots      map[uint16]*Slots // by lock number; nil if possible numbers of slots are not judged
+	lastFenced map[place]Fenced  // by slot: the token last granted; nil if this is not judged
 	limits     limits
 	answers    history.Answers
-	lock       int // of the current event
+	lock       int // lock number of the current event
 	verdicts   [len(judged)]linear.Verdict
 }
 
-// New returns the judge of a history; h has everything except its events.
+// New returns a Judge for history h, whose events are then given to it one by one.
 func New(h *history.History, o linear.Options) *Judge {
 	w := &Judge{
 		h: h, options: o, sessions: make(map[session]*seen), uses: make(map[int32][]*seen), ended: make(map[int32]bool), resting: make(map[int32]resting),
@@ -62,24 +62,24 @@ func New(h *history.History, o linear.Options) *Judge {
 	return w
 }
 
-// Certain returns a judge that also judges the possible numbers of slots, for clients of unknown design:
-// no-phantom-slot, limit-respected for semaphores, and removal-drains for persistent mutexes.
+// Certain returns a Judge for clients of unknown design. It also judges whether the number of slots makes a grant
+// possible: no-phantom-slot, limit-respected for semaphores, and removal-drains for persistent mutexes.
 func Certain(h *history.History, o linear.Options) *Judge {
 	w := New(h, o)
 	w.slots, w.lastFenced = make(map[uint16]*Slots), make(map[place]Fenced)
 	return w
 }
 
-// Answers are the counts of the answers so far.
+// Answers are the numbers of answers so far, by kind.
 func (w *Judge) Answers() history.Answers { return w.answers }
 
-// Holder is a process that certainly holds a slot, and the event that told it so last.
+// Holder is a process that certainly holds a slot. Since is the index of the event that said so last.
 type Holder struct {
 	Process int32
 	Since   int
 }
 
-// Holders are the current holders of a slot, except those that are verifying their hold.
+// Holders are the processes that now certainly hold a slot. Those that are verifying their hold are left out.
 func (w *Judge) Holders(lock, slot uint16) (all []Holder) {
 	for _, b := range w.believers[place{lock, slot}] {
 		if !b.asking {
@@ -89,8 +89,8 @@ func (w *Judge) Holders(lock, slot uint16) (all []Holder) {
 	return all
 }
 
-// Verdicts are the verdicts so far. Properties that not every lock has are included if the history puts them to the
-// test.
+// Verdicts are the verdicts so far. Properties that only some locks have are left out until the history has a check for
+// them.
 func (w *Judge) Verdicts() (all []linear.Verdict) {
 	for _, v := range w.verdicts {
 		if v.Checked > 0 || !property.Announceable.With(property.LimitRespected).With(property.NoPhantomSlot).With(property.RemovalDrains).Has(v.Property) {
@@ -106,63 +106,63 @@ var judged = [...]property.Property{property.MutualExclusion, property.StaleBeli
 // place is a slot of a lock.
 type place struct{ lock, slot uint16 }
 
-// belief is the belief of a process that was told that it holds a slot.
+// belief is the belief of a process that it holds a slot.
 type belief struct {
 	process int32
-	since   int  // the event that told it so
-	asking  bool // it is verifying its hold, and may have learnt that it is over
+	since   int  // index of the event that said so
+	asking  bool // a verify is under way: the process may already have learnt of a loss
 }
 
-// grant is a successful acquire while other clients were verifying the same slot. A client whose verify says held has
-// believed throughout.
+// grant is a successful acquire while other clients were verifying the same slot. If such a verify says held, its
+// client has believed throughout, and the grant is judged again.
 type grant struct {
 	event   int
 	process int32
 	slot    uint16
-	others  []int32 // other clients that certainly believed then
+	others  []int32 // other clients that certainly believed at the grant
 	asking  []int32
 }
 
-// work is a kind of work in which operations can conflict.
+// work is a kind of operations on a lock that can conflict with one another.
 type work struct {
 	lock           uint16
 	administrative bool
 }
 
-// contenders are the clients that do such work.
+// contenders are the clients whose operations can conflict.
 type contenders struct {
-	under int // number of operations under way, including those that never return
-	last  int // the event that invoked the last one
+	under int // their operations under way, including those that never return
+	last  int // index of the event that invoked the last one
 }
 
-// session is a process's use of a lock: a process may use several.
+// session identifies the use of one lock by one process. A process may use several locks.
 type session struct {
 	process int32
 	lock    uint16
 }
 
-// seen is the knowledge of one session.
+// seen is what the history says of one process's use of one lock.
 type seen struct {
 	lock       uint16
-	invoked    int  // the event that invoked its operation
-	contenders bool // another client already did the same kind of work
-	gone       bool // its connection ended
-	since      bool // and had when the operation under way began, or its lease has ended since, which it extends
-	extending  bool // the operation under way extends a lease
-	ended      bool // the connection ended during the operation
-	lapsed     bool // the end was that of its lease
+	invoked    int  // index of the event that invoked its last operation
+	contenders bool // at that event, another client had a conflicting operation under way
+	gone       bool // its connection or lease has ended
+	since      bool // gone at that event, or by the end of a lease that the operation extends
+	extending  bool // the operation under way is a refresh, which extends a lease
+	ended      bool // its connection or lease ended during the operation
+	lapsed     bool // its lease ended, not its connection
 	believing  bool
 	at         place
-	others     []place // further slots in which it still believes
-	released   bool    // it believed when it called the release under way
-	fenced     Fenced  // the largest token when the current operation was invoked
+	others     []place // further slots that it believes it holds
+	released   bool    // it believed that it held the slot when it called the release under way
+	fenced     Fenced  // the largest token when the operation was invoked
 	slots      int     // the number of slots in the operation's argument
 	fewest     int     // the lowest possible number of slots at the invocation
 	takes      int     // the number of slots that the operation may remove
-	most       int     // largest possible number of slots since it asked for what it holds, or is asking for
+	most       int     // the largest possible number of slots since it invoked its last acquire
 }
 
-// judge notes that a property was put to the test.
+// judge counts a check of property p, and records the first violation with its event and reason.
 func (w *Judge) judge(p property.Property, ok bool, event int, format string, args ...any) {
 	for i := range w.verdicts {
 		v := &w.verdicts[i]
@@ -192,14 +192,14 @@ func (w *Judge) Event(i int, e *history.Event) {
 	}
 }
 
-// limited judges an event by limits. A violation may show only after the wrong grant.
+// limited judges limit-respected after an event. The event may be later than the grant that was wrong.
 func (w *Judge) limited(i int, e *history.Event) {
 	if why, judged := w.limits.event(i, e); judged || why != "" {
 		w.judge(property.LimitRespected, why == "", i, "%s", why)
 	}
 }
 
-// session is the knowledge of a process's use of a lock.
+// session returns what is known of a process's use of a lock.
 func (w *Judge) session(p int32, l uint16) *seen {
 	s := w.sessions[session{p, l}]
 	if s == nil {
@@ -210,8 +210,8 @@ func (w *Judge) session(p int32, l uint16) *seen {
 	return s
 }
 
-// contendersOf are the clients that do the same kind of work as an operation, or nil if no client can conflict with
-// it. If the design is not known ([history.History.GoneMayFree]), any two operations on a lock may conflict.
+// contendersOf are the clients whose operations can conflict with the event's operation, or nil if it conflicts with
+// none. If the lock's design is unknown ([history.History.GoneMayFree]), any two operations on it may conflict.
 func (w *Judge) contendersOf(e *history.Event) *contenders {
 	op := e.F.Op()
 	if op != lock.Acquire && !op.Administrative() && !w.h.GoneMayFree {
@@ -224,7 +224,7 @@ func (w *Judge) contendersOf(e *history.Event) *contenders {
 	return w.working[k]
 }
 
-// world handles an occurrence.
+// world handles an event of the environment, such as a crash.
 func (w *Judge) world(i int, e *history.Event) {
 	switch e.F {
 	case history.Restart:
@@ -248,8 +248,8 @@ func (w *Judge) world(i int, e *history.Event) {
 	}
 }
 
-// lapsed handles the end of a process's lease. If the client is extending the lease, the end says nothing of the new
-// one: if the answer is yes, the client holds the lock from then on.
+// lapsed handles the end of a process's lease. If a refresh is under way, the client may still get a new lease: if the
+// refresh says held, the client holds the lock from then on.
 func (w *Judge) lapsed(p int32) {
 	uses := w.uses[p]
 	if !w.h.GoneMayFree || len(uses) != 1 || !uses[0].extending || !uses[0].believing {
@@ -260,7 +260,7 @@ func (w *Judge) lapsed(p int32) {
 	w.uncertain(p, uses[0])
 }
 
-// disconnected handles the end of a process's connection, or of its lease.
+// disconnected handles the end of a process's connection or, if lapse is true, of its lease.
 func (w *Judge) disconnected(p int32, lapse bool) {
 	w.ended[p] = true
 	for _, s := range w.uses[p] {
@@ -269,7 +269,8 @@ func (w *Judge) disconnected(p int32, lapse bool) {
 	}
 }
 
-// uncertain ends the certainty of a process's belief in a lock, for judging other clients.
+// uncertain removes the process's beliefs in slots of a lock, so that they no longer count against grants to other
+// clients.
 func (w *Judge) uncertain(p int32, s *seen) {
 	if !s.believing {
 		return
@@ -282,7 +283,7 @@ func (w *Judge) uncertain(p int32, s *seen) {
 	s.others = nil
 }
 
-// believe starts a process's belief at an event.
+// believe records that from event i on, a process believes it holds the slot at.
 func (w *Judge) believe(i int, p int32, s *seen, at place) {
 	if s.believing && s.at != at {
 		s.others = append(s.others, s.at)
@@ -292,7 +293,7 @@ func (w *Judge) believe(i int, p int32, s *seen, at place) {
 	w.believers[at] = append(w.believers[at], belief{process: p, since: i})
 }
 
-// ask marks the start or end of a process's verify of its belief.
+// ask records that a process's verify has begun (asking is true) or ended.
 func (w *Judge) ask(p int32, s *seen, asking bool) {
 	for i, b := range w.believers[s.at] {
 		if s.believing && b.process == p {
@@ -354,7 +355,7 @@ func (w *Judge) completed(i int, e *history.Event) {
 	}
 }
 
-// contended reports whether another client did conflicting work during a completed call.
+// contended reports whether another client had a conflicting operation under way during the completed call.
 func (w *Judge) contended(e *history.Event, s *seen) bool {
 	c := w.contendersOf(e)
 	if c == nil {
@@ -366,8 +367,8 @@ func (w *Judge) contended(e *history.Event, s *seen) bool {
 	return s.contenders || c.last > s.invoked
 }
 
-// released handles the call of a release: it ends its client's belief, or that of another client if locks may be
-// released by others.
+// released handles the invocation of a release. It ends the caller's belief. If clients may release one another's
+// locks, and the caller has no belief, it ends another client's.
 func (w *Judge) released(e *history.Event, s *seen) {
 	s.released = s.believing
 	if s.believing || w.options.Releases == linear.ByHolder {
@@ -379,7 +380,7 @@ func (w *Judge) released(e *history.Event, s *seen) {
 	}
 }
 
-// kept handles a failed release whose client keeps its belief.
+// kept handles a failed release after which the client still believes that it holds the slot.
 func (w *Judge) kept(i int, e *history.Event, s *seen) {
 	others := w.believing(s.at, i)
 	ok := len(others) < w.limit(s.at.lock, s.at)
@@ -388,10 +389,10 @@ func (w *Judge) kept(i int, e *history.Event, s *seen) {
 	w.believe(i, e.Process, s, s.at)
 }
 
-// acquired handles an acquire that was granted.
+// acquired handles an acquire that succeeded.
 func (w *Judge) acquired(i int, e *history.Event, s *seen) {
 	at := place{e.Lock, e.Slot}
-	if s.ended { // it may be over already
+	if s.ended { // the hold may have ended with the connection
 		w.exclude(i, e, at, s.invoked)
 		return
 	}
@@ -400,7 +401,7 @@ func (w *Judge) acquired(i int, e *history.Event, s *seen) {
 	w.believe(i, e.Process, s, at)
 }
 
-// content is the possible state of a lock.
+// content is what the history allows of a lock's state: see contents.
 func (w *Judge) content(l uint16) *contents {
 	if w.contents[l] == nil {
 		w.contents[l] = &contents{holders: make(map[int32]bool)}
@@ -411,7 +412,7 @@ func (w *Judge) content(l uint16) *contents {
 	return w.contents[l]
 }
 
-// fence is the state of a lock's fencing tokens.
+// fence has the largest fencing token of a lock.
 func (w *Judge) fence(l uint16) *Fence {
 	if w.fences[l] == nil {
 		w.fences[l] = new(Fence)
@@ -432,8 +433,8 @@ func (w *Judge) grantFenced(i int, e *history.Event, s *seen) {
 	}
 }
 
-// fencedInOrder judges a token by the last grant of the same slot. The other client must have had the slot first: if
-// this client had had it first, it would not have lost it since, and the other grant would have made two holders.
+// fencedInOrder judges the token of a grant by the token of the slot's previous grant. Its client must have had the
+// slot first. Otherwise this client would have had it first and still have it, and the two would hold it at once.
 func (w *Judge) fencedInOrder(i int, e *history.Event, s *seen) {
 	at, life := place{e.Lock, e.Slot}, w.fence(e.Lock).Now().life
 	if last := w.lastFenced[at]; last.Token > 0 && last.life == life && last.Who != e.Process && !s.ended {
@@ -447,7 +448,7 @@ func (w *Judge) fencedInOrder(i int, e *history.Event, s *seen) {
 func (w *Judge) verified(i int, e *history.Event, s *seen) {
 	held := e.Type == history.OK && e.Held
 	at := place{e.Lock, e.Slot}
-	if w.h.Kind != lock.Semaphore && s.at.slot != history.AnySlot { // the answer need not name the slot
+	if w.h.Kind != lock.Semaphore && s.at.slot != history.AnySlot { // the verify's answer may leave the slot out
 		at.slot = s.at.slot
 	}
 	if e.Type == history.OK && s.since {
@@ -460,7 +461,8 @@ func (w *Judge) verified(i int, e *history.Event, s *seen) {
 	w.ask(e.Process, s, false)
 }
 
-// answered settles the grants to others during a process's verify; held: the process believed throughout.
+// answered judges the grants of a slot to others again after a process's verify of that slot. held says that the
+// process has believed throughout.
 func (w *Judge) answered(p int32, at place, held bool) {
 	all := w.open[at]
 	for i := range all {
@@ -479,7 +481,7 @@ func (w *Judge) answered(p int32, at place, held bool) {
 	w.open[at] = slices.DeleteFunc(all, func(g grant) bool { return len(g.asking) == 0 })
 }
 
-// stale judges a verify that was called after its client had lost its connection.
+// stale judges a verify that was called after the client's connection or lease had ended.
 func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 	if !w.h.GoneMayFree {
 		w.judge(property.StaleBeliefEnds, !e.Held, i, "%s was told that it holds %s (%s), but its connection was gone before it asked", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i))
@@ -492,14 +494,14 @@ func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 		over = "lease had ended"
 	}
 	w.judge(property.StaleBeliefEnds, ok, i, "%s was told that it holds %s (%s), but its %s, and %s held it all the while", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), over, w.h.Who(first(rivals)))
-	if e.Held && !s.ended && (!s.lapsed || e.F.Op() == lock.Refresh) { // a verify does not extend a lease
+	if e.Held && !s.ended && (!s.lapsed || e.F.Op() == lock.Refresh) { // only a refresh extends a lease
 		w.exclude(i, e, at, i)
 		w.within(i, e, s)
 		w.believe(i, e.Process, s, at)
 	}
 }
 
-// exclude looks for other clients that have believed in the granted slot since before an event.
+// exclude judges a grant of the slot at by other clients' beliefs that began before the event with index before.
 func (w *Judge) exclude(i int, e *history.Event, at place, before int) {
 	g := grant{event: i, process: e.Process, slot: e.Slot, others: w.believing(at, before)}
 	for _, b := range w.believers[at] {
@@ -512,20 +514,21 @@ func (w *Judge) exclude(i int, e *history.Event, at place, before int) {
 	}
 }
 
-// counted reports whether holders of a lock are only counted, because its slots have no numbers and their number
-// changes.
+// counted reports whether a lock's holders are only counted. This is so for semaphores whose slots have no numbers, if
+// the number of slots is judged as well.
 func (w *Judge) counted(at place) bool {
 	return w.slots != nil && w.h.Kind == lock.Semaphore && at.slot == history.AnySlot
 }
 
-// exclusive judges a grant by the other clients that certainly believed then.
+// exclusive judges a grant by the other clients that certainly believed they held the slot at that time.
 func (w *Judge) exclusive(g *grant, at place) bool {
 	ok := w.counted(at) || len(g.others) < w.limit(at.lock, at)
 	w.judge(property.MutualExclusion, ok, g.event, "%s was told that it holds %s (%s), and %s holds it", w.h.Who(g.process), w.h.SlotName(g.slot), w.h.Moment(g.event), w.h.Who(first(g.others)))
 	return ok
 }
 
-// believing are the processes that have certainly believed in a slot since before an event.
+// believing are the processes that certainly believe they hold the slot at, and have since before the event with index
+// before.
 func (w *Judge) believing(at place, before int) (all []int32) {
 	for _, b := range w.believers[at] {
 		if b.since < before && !b.asking {
@@ -535,7 +538,7 @@ func (w *Judge) believing(at place, before int) (all []int32) {
 	return all
 }
 
-// first is the first of the processes, or 0.
+// first is the first of some processes, or 0 without any.
 func first(processes []int32) (p int32) {
 	if len(processes) > 0 {
 		p = processes[0]
@@ -543,7 +546,7 @@ func first(processes []int32) (p int32) {
 	return p
 }
 
-// limit is the largest number of holders of a slot, or of a lock whose history does not name slots.
+// limit is the number of clients that may hold a slot at once or, in a history without slot numbers, the lock.
 func (w *Judge) limit(l uint16, at place) int {
 	switch {
 	case w.h.Kind != lock.Semaphore || at.slot != history.AnySlot:

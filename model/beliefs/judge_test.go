@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestCheckHistory: violations other than linearizability that a history alone shows.
+// TestCheckHistory: the violations that a Judge finds in histories, one property each.
 func TestCheckHistory(t *testing.T) {
 	call := func(p int32, op lock.Op, slot uint16) history.Event {
 		return history.Event{Process: p, Type: history.Invoke, F: history.F(op), Slot: slot}
@@ -28,7 +28,7 @@ func TestCheckHistory(t *testing.T) {
 	released := func(p int32) []history.Event {
 		return []history.Event{call(p, lock.Release, uint16(p)), {Process: p, Type: history.OK, F: history.F(lock.Release), Slot: uint16(p)}}
 	}
-	both := func(first, second int64) []history.Event { // the second is told first
+	both := func(first, second int64) []history.Event { // both acquire at once; client 2 is answered first
 		a, b := fenced(1, first), fenced(2, second)
 		return []history.Event{a[0], b[0], b[1], a[1]}
 	}
@@ -86,7 +86,8 @@ func TestCheckHistory(t *testing.T) {
 	}
 }
 
-// If the design is not known, an administrator may say that it changed nothing if there may be nothing to change.
+// TestNothingToChange: an administrator of a lock of unknown design may say that it changed nothing if there may be
+// nothing to change.
 func TestNothingToChange(t *testing.T) {
 	call := func(p int32, op lock.Op, slots uint16) history.Event {
 		return history.Event{Process: p, Type: history.Invoke, F: history.F(op), Slots: slots}
@@ -109,7 +110,7 @@ func TestNothingToChange(t *testing.T) {
 	crashed := func(op lock.Op, slots uint16) []history.Event {
 		return []history.Event{call(2, op, slots), {Process: 2, Type: history.Info, F: history.F(op), Reason: lock.Crashed}}
 	}
-	// the second begins within the first and ends after it, within the third
+	// The second operation begins during the first, and ends during the third.
 	overlapping := func(p, q int32, op lock.Op) []history.Event {
 		end := func(p int32) history.Event { return history.Event{Process: p, Type: history.OK, F: history.F(op)} }
 		return []history.Event{call(p, op, 1), call(q, op, 1), end(p), call(p, op, 1), end(q), end(p)}

@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestVerifyAfterLease: a client whose lease has ended is wrong to be told that it holds the lock while another holds it for
-// certain. Where nobody does, it may be told so, and no hold of its own begins again.
+// TestVerifyAfterLease: a client verifies after its lease has ended. If another client certainly holds the lock, the
+// answer held is wrong. Otherwise the answer is allowed, but starts no new hold.
 func TestVerifyAfterLease(t *testing.T) {
 	const lapsed, taken, yes, no = "c1 acquire\nc1 ok acquire 1\nlapse c1\n", "c2 acquire\nc2 ok acquire 1\n", "c1 verify 1\nc1 ok verify 1\n", "c1 verify 1\nc1 ok verify 1 no\n"
 	stale := property.Set(1 << property.StaleBeliefEnds)

@@ -35,40 +35,40 @@ func Limits(h *history.History) linear.Verdict {
 	return v
 }
 
-// limits reads a history and records the certain holds.
+// limits reads a history event by event and keeps each client's certain hold.
 type limits struct {
 	h *history.History
-	// anyone says that clients other than the holder may release a lock.
+	// anyone says that any client may release a lock, not only its holder.
 	anyone bool
-	// stated says that some acquire has stated a limit. Before that, only removals matter.
+	// stated says that an acquire has stated a limit. Until then, only removals of slots are recorded.
 	stated   bool
 	users    map[user]*usage
-	removals map[uint16]int // by lock: number of removals under way, including those that never return
+	removals map[uint16]int // by lock number: removals under way, including those that never return
 }
 
-// user is a client of a lock: all processes of one client.
+// user identifies one client's use of one lock. The client may be several processes, one for each session.
 type user struct {
 	who  int32
 	lock uint16
 }
 
-// usage is the knowledge of one client's use of a lock.
+// usage is what the history says of one client's use of a lock.
 type usage struct {
-	believes bool // it was told that it holds the lock, and nothing has ended that
-	certain  bool // it certainly holds the lock
-	until    int  // it certainly held the lock until this event, at which it began to ask; 0 is unknown
-	// The last acquire:
-	limit       int // limit that it stated; 0 is none
-	asked, told int // indexes of its events
-	// The current call:
+	believes bool // its last answer said held, and nothing has ended the hold since
+	certain  bool // the client certainly holds the lock
+	until    int  // during a verify: index of its invocation, until which the hold was certain; 0 if it was not
+	// Of the last acquire:
+	limit       int // the stated limit; 0 is no limit
+	asked, told int // indexes of its invocation and its answer
+	// Of the operation under way:
 	calling lock.Op
-	fewest  int  // lowest number of other holders at any moment of the call
-	ended   bool // its connection ended during the call
-	shrunk  bool // slots were removed during the call, or may have been
+	fewest  int  // the lowest number of other certain holders so far
+	ended   bool // the client's connection has ended meanwhile
+	shrunk  bool // slots have been removed meanwhile, or may have been
 }
 
-// event handles an event. judged: the event is a successful acquire with a limit. why describes the violation that
-// shows at that event; "" is none.
+// event handles the event with index i. judged says that it is a successful acquire with a limit. why is the violation
+// that it reveals; "" if there is none.
 func (j *limits) event(i int, e *history.Event) (why string, judged bool) {
 	j.stated = j.stated || e.F.Op() == lock.Acquire && e.Type == history.Invoke && e.Slots > 0
 	switch {
@@ -83,7 +83,8 @@ func (j *limits) event(i int, e *history.Event) (why string, judged bool) {
 	return "", false
 }
 
-// world handles an occurrence. It drops the state of clients that are done.
+// world handles an event of the environment, such as a crash. It deletes the state of clients that will do nothing
+// more.
 func (j *limits) world(e *history.Event) {
 	all := e.F == history.Restart
 	if !all && e.F != history.Crash && e.F != history.Gone && e.F != history.Lapse && e.F != history.Lost {
@@ -101,7 +102,7 @@ func (j *limits) world(e *history.Event) {
 	}
 }
 
-// client is the client of a process, if known; else the process.
+// client is the client to which a process belongs. If this is unknown, it is the process itself.
 func (j *limits) client(process int32) int32 {
 	if j.h.Clients > 0 && process > 0 {
 		return int32(history.ClientOf(process, j.h.Clients))
@@ -131,7 +132,7 @@ func (j *limits) holders(l uint16) (all []user) {
 	return all
 }
 
-// uncertain makes a client's hold uncertain.
+// uncertain records that a client's hold is no longer certain.
 func (j *limits) uncertain(u user) {
 	if !j.users[u].certain {
 		return
@@ -145,7 +146,7 @@ func (j *limits) uncertain(u user) {
 	}
 }
 
-// uncertainAll makes the holds of all clients of a lock uncertain, including those about to be reported.
+// uncertainAll records that no hold of the lock is certain any more, nor will be by an operation that is under way.
 func (j *limits) uncertainAll(l uint16) {
 	for u, s := range j.users {
 		if u.lock == l {
@@ -155,7 +156,7 @@ func (j *limits) uncertainAll(l uint16) {
 	}
 }
 
-// removesSlots reports whether an operation takes slots away.
+// removesSlots reports whether an operation removes slots.
 func removesSlots(op lock.Op) bool { return op == lock.Remove || op == lock.Destroy }
 
 func (j *limits) invoked(i int, e *history.Event) {
@@ -211,7 +212,7 @@ func (j *limits) completed(i int, e *history.Event) (why string, judged bool) {
 	return why, judged
 }
 
-// beyond describes the violation by a grant while too many other clients held the lock throughout.
+// beyond describes a violation: an acquire succeeded although too many other clients held the lock all the time.
 func (j *limits) beyond(i int, e *history.Event, s *usage) string {
 	var names []string
 	for _, u := range j.holders(e.Lock) {
@@ -221,8 +222,8 @@ func (j *limits) beyond(i int, e *history.Event, s *usage) string {
 		j.h.Who(e.Process), s.limit, property.ForKind(j.h.Kind, "a slot", "the lock"), j.h.Moment(i), s.fewest, strings.Join(names, ", "))
 }
 
-// together describes the violation by the clients that hold a lock together with a new holder: now, or when others of
-// them invoked a verify.
+// together describes a violation: clients hold the lock together, and each of those that may have come last had stated
+// a smaller limit. They hold it at event i, or held it when one of them invoked a verify. "" is no violation.
 func (j *limits) together(i int, who user) string {
 	moments := []int{i}
 	for u, s := range j.users {
@@ -243,9 +244,9 @@ func (j *limits) together(i int, who user) string {
 	return ""
 }
 
-// crowd are holders of a lock at one moment of which each has a limit too small to have been granted the lock last,
-// and those of them that may have been last. A holder that may have been last within its own limit says nothing about
-// the others, and is left out.
+// crowd looks for such a violation among the clients that held the lock at event at. last are those that may have been
+// granted the lock last. If one of them was within its limit, it is left out, and the others are judged without it. all
+// are the clients that remain; nil is no violation.
 func (j *limits) crowd(l uint16, at int) (all, last []user) {
 	for u, s := range j.users {
 		if u.lock == l && (s.certain || s.until >= at) && s.told <= at {

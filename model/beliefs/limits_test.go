@@ -14,9 +14,10 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// limited is a history of three slots, word by word: "2<1" is client 2 calling acquire with a limit of 1, and "2+",
-// "2-" and "2?" are yes, no and no answer. "2v" calls verify, and "2y" and "2n" are its answers. "2r" and "2R" are a
-// release, "2x" and "2X" a removal. "2d" is a crash, "2g" the end of its connection, "0!" a restart.
+// limited makes a history of a lock with three slots. Each word is an event of the client with that digit: "2<1" is an
+// acquire with a limit of 1, and "2+", "2-" and "2?" are its answers yes, no and unknown. "2v" is a verify with the
+// answers "2y" and "2n". "2r" and "2R" are a release and its answer, "2x" and "2X" those of a removal. "2d" is a crash,
+// "2g" the end of a connection, and "0!" a restart.
 func limited(t *testing.T, words string) *history.History {
 	lines := map[byte]string{
 		'+': "ok acquire 1", '-': "fail acquire full", 'v': "verify 1", 'y': "ok verify 1", 'n': "ok verify 1 no",
@@ -53,13 +54,13 @@ func limited(t *testing.T, words string) *history.History {
 	return h
 }
 
-// A limit is violated if that many others certainly held the lock throughout the call, or hold it together in the
-// end. Uncertain holds are no violation.
+// TestLimits: an acquire violates its limit if that many other clients certainly held the lock during the whole call.
+// Clients that hold the lock together may violate their limits too. Holds that are not certain violate nothing.
 func TestLimits(t *testing.T) {
 	for _, test := range []struct {
 		name, words string
 		checked     int
-		event       int // -1 is none
+		event       int // index of the violating event; -1 if there is none
 	}{
 		{"one holds, and one may", "1<1 1+ 2<1 2+", 2, 3},
 		{"one holds, and two may", "1<1 1+ 2<2 2+", 2, -1},
@@ -133,19 +134,19 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// granting is a lock that respects its callers' limits, among clients with arbitrary calls: each call takes effect at
-// some moment of it.
+// granting simulates a lock that respects its callers' limits, and clients that call random operations. Each operation
+// takes effect at a random moment of its call.
 type granting struct {
 	*rand.Rand
 	h     *history.History
 	calls [6]lock.Op
 	limit [6]int
-	did   [6]bool // the call has had its effect
+	did   [6]bool // the operation under way has taken effect
 	held  [6]bool
-	said  [6]bool // the result of the call
+	said  [6]bool // what the operation under way will return
 }
 
-// step is something that happens: a call, its effect, its end, or what befalls a client.
+// step adds a random event: an invocation, an operation's effect or answer, or the end of a connection.
 func (g *granting) step() {
 	p := 1 + g.IntN(5)
 	e := history.Event{Process: int32(p), F: history.F(g.calls[p])}
@@ -200,7 +201,7 @@ func (g *granting) effect(p int) {
 	}
 }
 
-// TestLimitsRespected: a lock that respects limits is not accused, whatever clients do.
+// TestLimitsRespected: in random histories of a lock that respects limits, no violation is found.
 func TestLimitsRespected(t *testing.T) {
 	judged := 0
 	for seed := range uint64(3000) {

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/linear"
 )
 
-// judge are the verdicts on a whole history.
+// judge returns the verdicts on a whole history.
 func judge(h *history.History, o linear.Options) []linear.Verdict {
 	w := New(h, o)
 	for i := range h.Events {
@@ -19,7 +19,7 @@ func judge(h *history.History, o linear.Options) []linear.Verdict {
 	return w.Verdicts()
 }
 
-// TestPinned compares verdicts on drawn histories with a file, under each way to read them.
+// TestPinned compares the verdicts on random histories with a file, for each meaning of releases.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, failed := range []linear.FailedRelease{linear.EndsBelief, linear.KeepsBelief} {
@@ -35,10 +35,10 @@ func TestPinned(t *testing.T) {
 	f.Compare("testdata/pinned.txt")
 }
 
-// shown is how many inputs of a block have rows if they are not legal.
+// shown is the number of histories of each block whose violations are written out in the file.
 const shown = 40
 
-// tellVerdicts are the verdicts on the i-th history of a block.
+// tellVerdicts writes the verdicts on a history, which is number i of its block.
 func tellVerdicts(seen *pinned.Seen, h *history.History, i int, o linear.Options) {
 	h.GoneMayFree = i%7 == 3
 	h.GoneLate = h.GoneLate != (i%9 == 4)
@@ -60,7 +60,7 @@ func tellVerdicts(seen *pinned.Seen, h *history.History, i int, o linear.Options
 	}
 }
 
-// FuzzJudge looks for histories on which a judge panics.
+// FuzzJudge looks for histories on which a Judge panics.
 func FuzzJudge(f *testing.F) {
 	f.Add([]byte{3, 1, 1, 2, 9, 4, 7, 0, 5, 2, 8, 1})
 	f.Fuzz(func(t *testing.T, data []byte) {

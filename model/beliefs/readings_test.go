@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// If the design of a lock is not known, a client believes its answers until the next end of its connection.
+// TestGoneMayFree: if a lock's design is unknown, a client's answers count until its connection ends.
 func TestGoneMayFree(t *testing.T) {
 	want := map[string]property.Set{
 		"told so though another holds it":                          1<<property.MutualExclusion | 1<<property.StaleBeliefEnds,
@@ -34,7 +34,8 @@ func TestGoneMayFree(t *testing.T) {
 	}
 }
 
-// TestReadingsOfReleases: beliefs in a mutex that another client releases, and after a failed release.
+// TestReadingsOfReleases: Options say whether a failed release ends a belief, and whether one client may release
+// another's mutex.
 func TestReadingsOfReleases(t *testing.T) {
 	want := map[string]struct{ ends, keeps, anybody linear.Decision }{
 		"by another": {linear.Illegal, linear.Illegal, linear.Legal},

@@ -6,23 +6,23 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// A long history has many processes that died, and any of them may still be told something late. What is known of such
-// a process is kept in a few bytes, until it is needed again.
+// A long history has many processes that died, and each of them may still get a late event. The state of such a process
+// is packed into a few bytes until its next event.
 
-// resting is a session of a process whose connection ended and that believes nothing.
+// resting is the packed state of a process whose connection ended, and that believes it holds nothing.
 type resting struct {
 	invoked int32
 	lock    uint16
 	at      place
-	flags   uint8 // of seen.flags
+	flags   uint8 // one bit for each of seen.flags
 }
 
-// flags are a session's fields that are flags, in the order of their bits.
+// flags are the bool fields that are packed, in the order of their bits.
 func (s *seen) flags() [6]*bool {
 	return [...]*bool{&s.contenders, &s.gone, &s.since, &s.ended, &s.lapsed, &s.released}
 }
 
-// packed is a session that can rest. One that knows more than fits cannot.
+// packed packs the state. It returns false if the state has something that does not fit.
 func (s *seen) packed() (resting, bool) {
 	r := resting{invoked: int32(s.invoked), lock: s.lock, at: s.at}
 	for bit, flag := range s.flags() {
@@ -35,7 +35,7 @@ func (s *seen) packed() (resting, bool) {
 	return r, simple
 }
 
-// woken is the session that rested.
+// woken unpacks the state.
 func (r resting) woken() *seen {
 	s := &seen{invoked: int(r.invoked), lock: r.lock, at: r.at}
 	for bit, flag := range s.flags() {
@@ -44,8 +44,8 @@ func (r resting) woken() *seen {
 	return s
 }
 
-// rest lets a process rest whose connection has ended, if it has one session. Where the design of the lock is not known,
-// the end of a connection may mean nothing.
+// rest packs the state of a process whose connection has ended, if it has used one lock only. It does nothing if the
+// lock's design is unknown, since clients may then outlive their connections.
 func (w *Judge) rest(p int32) {
 	uses := w.uses[p]
 	if w.h.GoneMayFree || w.slots != nil || len(uses) != 1 {
@@ -59,7 +59,7 @@ func (w *Judge) rest(p int32) {
 	}
 }
 
-// wake has what is known of a process at hand again.
+// wake unpacks the state of a process, if it is packed.
 func (w *Judge) wake(p int32) {
 	r, ok := w.resting[p]
 	if !ok {
@@ -70,7 +70,7 @@ func (w *Judge) wake(p int32) {
 	w.sessions[session{p, r.lock}], w.uses[p], w.ended[p] = s, []*seen{s}, true
 }
 
-// about is the process that an event is about, or [history.Nemesis] for all.
+// about is the process that an event concerns; [history.Nemesis] means all of them.
 func about(e *history.Event) int32 {
 	if e.Process == history.Nemesis && e.F.Whose() {
 		return e.Target

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/linear"
 )
 
-// TestRest: a session that can rest is the same when it is woken.
+// TestRest: a packed state that is unpacked again is unchanged.
 func TestRest(t *testing.T) {
 	rested := 0
 	for seed := range uint64(1000) {
@@ -36,7 +36,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// TestRestForgets: of clients that died little is kept, and it is at hand again where one is told something late.
+// TestRestForgets: the states of dead clients are packed, and a late event unpacks the state of its client.
 func TestRestForgets(t *testing.T) {
 	d := drawn.Crowd{Operations: 20_000, Clients: 10, Slots: 3, Unanswered: 0.05, Evidence: true}
 	w, n := New(d.History(), linear.Options{}), 0

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestSeveralHolds: a process that holds two locks, or two slots, gives back the one that it releases.
+// TestSeveralHolds: if a process holds two locks or two slots, a release ends only the hold that it names.
 func TestSeveralHolds(t *testing.T) {
 	done := func(p int32, l, slot uint16, op lock.Op) []history.Event {
 		e := history.Event{Process: p, Lock: l, Slot: slot, F: history.F(op)}
@@ -28,7 +28,7 @@ func TestSeveralHolds(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		events []history.Event
-		lock   int // that is violated; -1 is none
+		lock   int // number of the violated lock; -1 is none
 	}{
 		{"two locks", both(1, 1), -1},
 		{"two slots", both(0, 2), -1},

@@ -6,31 +6,31 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Slots is the possible number of a lock's slots, given its administrative operations. An operation may take effect
-// from its invocation on. If it failed or has no answer, it may do so at any later moment (as in etcd's robustness
-// tests, where a failed operation has an open end). The zero value is a lock without slots.
+// Slots is the range of the number of slots that a lock may have, given its administrative operations. An operation may
+// take effect at any moment from its invocation to its answer. If it failed or has no answer, it may take effect at any
+// later moment too (as in etcd's robustness tests). The zero value is a lock without slots.
 type Slots struct {
 	Least, Most int
-	Highest     int  // the highest possible slot number, in any order of the operations
-	under       int  // number of operations under way, including those that were never answered
+	Highest     int  // the highest slot number that may ever have existed, in any order of the operations
+	under       int  // operations under way, including those that failed or have no answer
 	adding      int  // number of slots that these may still add
-	destroyed   bool // some client has called destroy
+	destroyed   bool // a destroy was called
 	since       overlap
 }
 
-// overlap is a set of overlapping operations: all that began since the last moment without any under way.
+// overlap is a group of overlapping operations: all that began since no operation was under way.
 type overlap struct {
-	least, most int // bounds of the number of slots at that moment
+	least, most int // range of the number of slots when the first of them began
 	begun       int
-	net         int  // slots that successful operations have added, less those removed
-	removed     int  // slots that the operations remove
-	resizes     bool // all of them add or remove slots, so that their order makes no difference
+	net         int  // slots added by those that succeeded, less slots removed
+	removed     int  // slots that all of them together may remove
+	resizes     bool // all are adds and removes, so that their order does not matter
 }
 
-// NewSlots is a lock with n slots.
+// NewSlots is a lock with exactly n slots.
 func NewSlots(n int) Slots { return Slots{Least: n, Most: n, Highest: n} }
 
-// Begin handles the invocation of an operation on n slots.
+// Begin handles the invocation of an administrative operation on n slots.
 func (s *Slots) Begin(op lock.Op, n int) {
 	if !op.Administrative() {
 		return
@@ -56,10 +56,10 @@ func (s *Slots) Begin(op lock.Op, n int) {
 	}
 }
 
-// End handles an operation's answer. The effect of overlapping operations is known if all succeeded, and if there is
-// only one, or all add slots or remove slots that existed.
+// End handles the answer to an administrative operation on n slots. The effect of overlapping operations is known if
+// all of them succeeded, and if there is only one, or if all are adds and removes of slots that existed.
 func (s *Slots) End(op lock.Op, n int, how history.EventType) {
-	if !op.Administrative() || how != history.OK { // it may still take effect
+	if !op.Administrative() || how != history.OK { // the operation may still take effect
 		return
 	}
 	s.under--
@@ -82,7 +82,7 @@ func (s *Slots) End(op lock.Op, n int, how history.EventType) {
 	}
 }
 
-// SlotsIn is the number of slots that a lock has at the end of a history, at least and at most.
+// SlotsIn is the range of the number of slots that a lock may have at the end of a history.
 func SlotsIn(h *history.History, l uint16) (least, most int) {
 	if h.Kind == lock.Mutex {
 		return 1, 1
@@ -104,7 +104,8 @@ func SlotsIn(h *history.History, l uint16) (least, most int) {
 	return s.Least, s.Most
 }
 
-// administer handles an administrative event, and its consequences for clients that acquire or hold the lock.
+// administer updates a lock's range of slots after an administrative event, and the largest number of slots that each
+// client's acquire may have met.
 func (w *Judge) administer(e *history.Event, s *seen) {
 	if w.slots == nil {
 		return
@@ -128,7 +129,7 @@ func (w *Judge) administer(e *history.Event, s *seen) {
 	}
 }
 
-// slotsOf is the possible number of a lock's slots.
+// slotsOf is the range of the number of slots that a lock may have now.
 func (w *Judge) slotsOf(l uint16) *Slots {
 	if w.slots[l] == nil {
 		n := 0
@@ -141,9 +142,8 @@ func (w *Judge) slotsOf(l uint16) *Slots {
 	return w.slots[l]
 }
 
-// within judges a grant by the possible slots. The slot number must be possible. The number of holders must not
-// exceed the number of slots at every moment since the first of them invoked its acquire. A holder keeps a slot that
-// is removed.
+// within judges a grant by the range of slots. The slot number must be possible. The number of holders must not exceed
+// the largest number of slots since the first of them invoked its acquire, since a holder keeps a slot that is removed.
 func (w *Judge) within(i int, e *history.Event, s *seen) {
 	switch {
 	case w.slots == nil || w.h.Kind == lock.Mutex:
@@ -169,7 +169,7 @@ func (w *Judge) within(i int, e *history.Event, s *seen) {
 		w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), holders, most)
 }
 
-// there judges a grant of a persistent mutex, which must have existed at some moment since its client asked for it.
+// there judges a grant of a persistent mutex: the mutex must have existed at some moment since the acquire was invoked.
 func (w *Judge) there(i int, e *history.Event, s *seen) {
 	there, destroyed := s.most > 0, w.slotsOf(e.Lock).destroyed
 	w.judge(property.NoPhantomSlot, there || destroyed, i, "%s was granted the lock (%s), which nobody had created", w.h.Who(e.Process), w.h.Moment(i))

@@ -10,12 +10,13 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestSlots: what succeeds alone is known to have happened, and what failed or was never answered may happen at any later moment.
+// TestSlots: an operation that succeeds without overlap has a known effect. One that failed or has no answer may take
+// effect at any later moment.
 func TestSlots(t *testing.T) {
 	type call struct {
 		op  lock.Op
 		n   int
-		how history.EventType // Invoke: never answered
+		how history.EventType // Invoke means that there is no answer
 	}
 	for _, c := range []struct {
 		name                 string
@@ -44,7 +45,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestSlotsOverlap: operations that overlap and all succeed add up, if their order makes no difference.
+// TestSlotsOverlap: if overlapping operations all succeed and their order does not matter, their effects are added up.
 func TestSlotsOverlap(t *testing.T) {
 	type call struct {
 		op lock.Op
@@ -53,7 +54,7 @@ func TestSlotsOverlap(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		calls       []call
-		fails       bool // the last
+		fails       bool // the last call fails
 		least, most int
 	}{
 		{"two adds", []call{{lock.Add, 1}, {lock.Add, 2}}, false, 5, 5},
@@ -79,7 +80,7 @@ func TestSlotsOverlap(t *testing.T) {
 	}
 }
 
-// granted is a client being granted a slot.
+// granted are the events of an acquire by a client that is granted the slot.
 func granted(client int32, slot uint8) []history.Event {
 	return []history.Event{
 		history.Invocation(client, 0, lock.Acquire, 0, 0),
@@ -87,8 +88,8 @@ func granted(client int32, slot uint8) []history.Event {
 	}
 }
 
-// TestCertain: more certain holds than slots, and a slot that no order of the administration makes, are violations; a slot that is
-// taken away stays its holder's.
+// TestCertain: it is a violation if more clients certainly hold the lock than it has slots, or if a granted slot cannot
+// exist. It is none if a slot is removed while a client holds it.
 func TestCertain(t *testing.T) {
 	remove := []history.Event{
 		history.Invocation(3, 0, lock.Remove, 1, 0), history.Completion(3, 0, lock.Remove, lock.Result{Outcome: lock.Done}),
@@ -127,7 +128,8 @@ func TestCertain(t *testing.T) {
 	}
 }
 
-// TestPersistentMutexIsThere: a persistent mutex is granted only where it may have been there since its client asked.
+// TestPersistentMutexIsThere: a persistent mutex may be granted only if it may have existed since the acquire was
+// invoked.
 func TestPersistentMutexIsThere(t *testing.T) {
 	acquire := "c1 acquire\nc1 ok acquire 1\n"
 	for _, c := range []struct {

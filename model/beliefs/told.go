@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// tells handles the report of a client, unasked, that it has lost its hold. The client must not have held it for
-// certain.
+// tells judges a client's report, without a call, that it has lost the lock. It is a violation if the client certainly
+// held the lock.
 func (w *Judge) tells(i int, e *history.Event) {
 	for _, s := range w.uses[e.Target] {
 		held := s.believing && !slices.ContainsFunc(w.believers[s.at], func(b belief) bool { return b.process == e.Target && b.asking })

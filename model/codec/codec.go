@@ -14,10 +14,10 @@ func Write(buf []byte) Coder { return Coder{buf: buf} }
 // Read returns a coder that reads buf. Reading beyond its end panics, since the program itself has written the bytes.
 func Read(buf []byte) Coder { return Coder{buf: buf, reading: true} }
 
-// Bytes are the bytes written, or left to read.
+// Bytes are the bytes written so far or, when reading, the bytes not yet read.
 func (c *Coder) Bytes() []byte { return c.buf }
 
-// Reading reports whether the coder reads.
+// Reading reports whether the coder reads rather than writes.
 func (c *Coder) Reading() bool { return c.reading }
 
 // Byte writes or reads one byte.
@@ -39,7 +39,7 @@ func Bool(c *Coder, p *bool) {
 	*p = b != 0
 }
 
-// Bools writes or reads up to eight bools as one byte.
+// Bools writes or reads up to eight bools, packed into one byte.
 func Bools(c *Coder, ps ...*bool) {
 	var b uint8
 	for i, p := range ps {
@@ -55,9 +55,9 @@ func Bools(c *Coder, ps ...*bool) {
 	}
 }
 
-// Number writes or reads a nonnegative number. Small numbers take little space.
+// Number writes or reads a nonnegative number, in 7 bits per byte: small numbers take one byte.
 func Number[T ~uint16 | ~uint32 | ~uint64 | ~int | ~int32 | ~int64](c *Coder, p *T) {
-	*p = T(c.number(uint64(*p))) // inlined, so that what p points to need not be on the heap
+	*p = T(c.number(uint64(*p))) // not in number, so that *p need not be on the heap
 }
 
 func (c *Coder) number(v uint64) uint64 {
@@ -76,7 +76,7 @@ func (c *Coder) number(v uint64) uint64 {
 	return v
 }
 
-// Length writes or reads how many elements follow, and returns it.
+// Length writes n or reads a number, and returns it. It is the number of elements that follow.
 func Length(c *Coder, n int) int { return int(c.number(uint64(n))) }
 
 // String writes or reads a string.

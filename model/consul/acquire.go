@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// contend chooses the next step of a contender without a slot: it needs a session, and then its own key, before it
-// reads.
+// contend chooses the next step of a contender, a client that acquires: it creates a session if it has none, acquires
+// its own key if it has not yet, and then reads the semaphore's keys.
 func (p *Protocol) contend(m *Machine) {
 	switch {
 	case m.Session == "":
@@ -21,7 +21,7 @@ func (p *Protocol) contend(m *Machine) {
 	}
 }
 
-// again makes a contender try once more, if it may.
+// again makes a contender try again. After Retries further attempts the acquire gives up.
 func (p *Protocol) again(m *Machine) {
 	if m.tries++; m.tries > p.Retries {
 		m.end(lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp})
@@ -30,7 +30,7 @@ func (p *Protocol) again(m *Machine) {
 	p.contend(m)
 }
 
-// Apply hands a client the reply r to its last request sent. A lost reply is [Machine.Lose].
+// Apply hands a client the reply r to sent, its last request. If the reply was lost, [Machine.Lose] is called instead.
 func (p *Protocol) Apply(m *Machine, sent *Request, r *Reply) {
 	switch m.Phase {
 	case Opening:
@@ -62,21 +62,22 @@ func (p *Protocol) Apply(m *Machine, sent *Request, r *Reply) {
 	}
 }
 
-// entered handles the reply to a contender that asked for its key. An unknown session has ended.
+// entered handles the reply to a contender that acquires its own key. A status other than 200 means that its session
+// has ended.
 func (p *Protocol) entered(m *Machine, r *Reply) {
 	switch {
 	case r.OK || p.Entry == Ignored:
 		m.Entered = true
 		p.contend(m)
 	case r.Status != 200:
-		m.Session = "" // it needs another session, which does not count as a failed attempt
+		m.Session = "" // the new session does not count as a failed attempt
 		p.contend(m)
 	default:
 		p.again(m)
 	}
 }
 
-// look makes a contender decide by what it has read.
+// look decides what a contender does after its read: claim a slot, wait, or fail.
 func (p *Protocol) look(m *Machine) {
 	limit := m.seen.body.Limit
 	if !m.seen.there {
@@ -88,7 +89,7 @@ func (p *Protocol) look(m *Machine) {
 		m.Session = ""
 		p.contend(m)
 	case slices.Contains(m.seen.body.Holders, m.Session) && slices.Contains(m.seen.live, m.Session):
-		p.granted(m) // an earlier attempt, whose reply was lost, was granted
+		p.granted(m) // an earlier write, whose reply was lost, took effect
 	case p.Differs == Refuse && limit != p.limit(m):
 		m.end(lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp})
 	case n < limit, n == limit && p.Compare == AtMost:
@@ -111,15 +112,15 @@ func (p *Protocol) claimed(m *Machine, r *Reply) {
 	}
 }
 
-// confirmed handles the read of a contender that was added to the holders. If it is no longer among them, or its
-// session has ended, it has no slot; others may have seen it hold one.
+// confirmed handles the read after a contender has written itself into the list of holders. If it is not in that list,
+// or its session has ended, the acquire's outcome is unknown: other clients may have seen it as a holder.
 func (p *Protocol) confirmed(m *Machine, r *Reply) {
 	m.seen.upTo = r.Index
 	if p.Holds(m, r) {
 		p.granted(m)
 		return
 	}
-	m.Session = "" // it has ended, or another client has removed it from the holders
+	m.Session = "" // the session has ended, or another client removed it from the holders
 	m.end(lock.Result{Outcome: lock.Unknown, Reason: lock.Disconnected})
 }
 

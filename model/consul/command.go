@@ -19,7 +19,7 @@ const (
 	Delete                // DELETE /v1/kv/KEY, with ?recurse or ?cas
 )
 
-// Request is one request.
+// Request is a request that a client sends to Consul.
 type Request struct {
 	Method Method
 	Key    string
@@ -27,47 +27,49 @@ type Request struct {
 	Flags  uint64 // of a Put: a number that the store keeps without using it
 	// Recurse makes a Get or Delete concern every key that begins with Key.
 	Recurse bool
-	// Index makes a Get wait until something under Key has changed since that index; 0 is answered at once.
+	// Index makes a Get a blocking query: it waits until something under Key has changed since that index. With 0 it is
+	// answered at once. For a Put or Delete, see Checked.
 	Index uint64
-	// Checked makes a Put or Delete take effect only if the key's ModifyIndex is Index. For a Put, Index 0 requires
-	// that the key does not exist.
+	// Checked makes a Put or Delete a check-and-set: it takes effect only if the key's ModifyIndex is Index. For a Put,
+	// Index 0 means that the key must not exist.
 	Checked bool
-	// Acquire and Release are the session with which a Put acquires or releases the key.
+	// Acquire is the session with which a Put acquires the key, and Release the session with which it releases the key;
+	// "" is none.
 	Acquire, Release string
 	// Session is the session that is created, renewed or destroyed.
 	Session Session
 }
 
-// Reply is the reply to a request. The zero value is no reply: the request or the reply was lost.
+// Reply is the reply to a request. The zero value means that the client gets no reply.
 type Reply struct {
 	Status  int     // HTTP status
-	OK      bool    // the "true" of a Put or Delete
-	Entries []Entry // of a Get, ordered by key
+	OK      bool    // a Put or Delete has taken effect
+	Entries []Entry // the result of a Get, ordered by key
 	Index   uint64  // X-Consul-Index of a Get
-	Waits   bool    // a blocking query without an answer yet
+	Waits   bool    // the Get is a blocking query that the server has not answered yet
 }
 
-// Sent is a request and its reply, as a trace keeps them.
+// Sent is a request and its reply as the payload of a trace step.
 type Sent struct {
 	Request Request
 	Reply   Reply
-	// Alive are the sessions that existed at that time, the oldest first.
+	// Alive are the sessions that existed when the request arrived, the oldest first.
 	Alive []Session
-	// Modified is the ModifyIndex of the request's key at that time; 0 if it did not exist.
+	// Modified is the ModifyIndex of the request's key at that time; 0 if the key did not exist.
 	Modified uint64
 }
 
-// Entry is one key of the store.
+// Entry is a key of the store with its value.
 type Entry struct {
 	Key, Value string
 	Flags      uint64
 	// Session is the session that has acquired the key; "" is none.
 	Session string
-	// Created, Modified and Locks are CreateIndex, ModifyIndex and LockIndex.
+	// Created, Modified and Locks are Consul's CreateIndex, ModifyIndex and LockIndex of the key.
 	Created, Modified, Locks uint64
 }
 
-// Words is the request as in a log.
+// Words describes the request in a line for people.
 func (r *Request) Words() string {
 	switch r.Method {
 	case CreateSession:
@@ -99,7 +101,7 @@ func (r *Request) Words() string {
 	return out.String()
 }
 
-// Words is the reply as in a log.
+// Words describes the reply to a request of method m in a line for people.
 func (r *Reply) Words(m Method) string {
 	switch {
 	case r.Waits:
@@ -126,7 +128,7 @@ func (r *Reply) Words(m Method) string {
 	return strings.Join(keys, ", ")
 }
 
-// In a decoded state, Fresh is the index of the last change, and Stale is an earlier index.
+// Fresh and Stale stand for indexes in a decoded state: the index of the last change, and any earlier index.
 const (
 	Stale uint64 = 1
 	Fresh uint64 = 2

@@ -1,6 +1,6 @@
-// Package consul has Consul's key-value store with sessions, as far as locks need it, and on it the semaphore of
-// Consul's own guide ("Semaphore", consul/website/source/docs/guides/semaphore.html.md). The server is
-// sim/consul/server.
+// Package consul has a semaphore on Consul's key-value store: that of Consul's own guide ("Semaphore",
+// consul/website/source/docs/guides/semaphore.html.md). It also has the requests of the store and of sessions that
+// locks need. The simulated server is sim/consul/server.
 //
 //	command.go   requests and replies
 //	session.go   sessions

@@ -8,29 +8,29 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Protocol is the semaphore with one name, and its options.
+// Protocol is one semaphore: its options, its keys' prefix and its limit. It drives the machines of its clients.
 type Protocol struct {
 	Options
-	Prefix string // prefix of its keys, without the last slash
-	Limit  int    // agreed by its users
+	Prefix string // prefix of the semaphore's keys, without the last slash
+	Limit  int    // number of slots that all clients agree on
 }
 
-// Body is the value of the lock's key.
+// Body is the value of the key that lists the holders, as JSON.
 type Body struct {
 	Limit   int      `json:"Limit"`
-	Holders []string `json:"Holders"` // sessions
+	Holders []string `json:"Holders"` // IDs of the holders' sessions
 }
 
-// Encode is the value that represents a body.
+// Encode encodes a body as the value of that key.
 func (b *Body) Encode() string {
 	data, err := json.Marshal(b)
 	if err != nil {
-		panic(err) // it has only strings and a number
+		panic(err) // never: a body has only strings and a number
 	}
 	return string(data)
 }
 
-// ReadBody is the body that a value represents. An invalid value has no holders and no limit.
+// ReadBody decodes the value of that key. An invalid value gives the zero Body.
 func ReadBody(value string) (b Body) {
 	if json.Unmarshal([]byte(value), &b) != nil {
 		return Body{}
@@ -38,44 +38,46 @@ func ReadBody(value string) (b Body) {
 	return b
 }
 
-// Lock is the key that lists the holders.
+// Lock is the name of the key that lists the holders.
 func (p *Protocol) Lock() string { return p.Prefix + "/.lock" }
 
-// Contender is the key of the contender with session id.
+// Contender is the name of the key that a client acquires with the session id before it claims a slot.
 func (p *Protocol) Contender(id string) string { return p.Prefix + "/" + id }
 
-// Machine is one client of the semaphore, as a plain value: data that it points to is never changed in place.
+// Machine is one client of the semaphore, as a plain value. Slices in it are never changed in place.
 type Machine struct {
 	Op     lock.Op
 	Result lock.Result
 	Phase  Phase
-	// Session is the client's session; "" is none. Entered says that the client has its contender's key.
+	// Session is the ID of the client's session; "" is none. Entered says that the client has acquired its own key with
+	// it.
 	Session string
 	Entered bool
-	// Held says that the client believes it holds a slot. Slot is the number that the cluster gives to that slot.
+	// Held says that the client believes it holds a slot. Slot is the number that the simulated cluster gives this
+	// slot, since the semaphore does not number slots.
 	Held bool
 	Slot uint8
-	// Stated is the limit that its caller has stated; 0 is the agreed limit.
+	// Stated is the limit that the caller of an acquire states; 0 means Protocol.Limit.
 	Stated uint8
-	// Watched is the index up to which a holder has read the prefix.
+	// Watched is the index of the last read by which the client, as a holder, knows its state.
 	Watched uint64
 
-	seen    snapshot // the last read
-	earlier []string // the live contenders of the previous read, with [TwoReads]
+	seen    snapshot // the last read of an acquire or release
+	earlier []string // live contenders of the read before, with the option [TwoReads]
 	tries   int
 	waited  bool
 }
 
-// snapshot is a client's interpretation of one read of the prefix.
+// snapshot is what a client learns from one read of all keys under the prefix.
 type snapshot struct {
 	body  Body
-	there bool   // the lock's key exists
-	index uint64 // ModifyIndex of the lock's key
-	upTo  uint64 // index of the read
+	there bool   // the key that lists the holders exists
+	index uint64 // ModifyIndex of that key
+	upTo  uint64 // X-Consul-Index of the read
 	live  []string
 }
 
-// Phase is the current activity of a client.
+// Phase is what a client does now.
 type Phase uint8
 
 // The phases.
@@ -83,13 +85,13 @@ const (
 	Idle Phase = iota
 	Opening
 	Entering
-	Looking // the first of two reads, with [TwoReads]
+	Looking // the first of two reads, with the option [TwoReads]
 	Reading
 	Waiting
 	Claiming
 	Confirming
 	Checking
-	Leaving // reading the holders
+	Leaving // first request of a release: reads the holders
 	Removing
 	Erasing
 	Closing
@@ -103,7 +105,7 @@ func (p Phase) String() string {
 	}[p]
 }
 
-// limit is the number of clients that may hold a slot, according to the client's caller.
+// limit is the number of slots by which the client m goes: the one that its caller states, or the agreed one.
 func (p *Protocol) limit(m *Machine) int {
 	if m.Stated > 0 {
 		return int(m.Stated)
@@ -111,7 +113,7 @@ func (p *Protocol) limit(m *Machine) int {
 	return p.Limit
 }
 
-// Start begins an operation.
+// Start begins an operation of an idle client.
 func (p *Protocol) Start(m *Machine, op lock.Op) {
 	m.Op, m.Result, m.tries, m.waited = op, lock.Result{}, 0, false
 	m.seen, m.earlier = snapshot{}, nil
@@ -136,7 +138,7 @@ func (p *Protocol) Start(m *Machine, op lock.Op) {
 
 func (m *Machine) end(r lock.Result) { m.Phase, m.Result = Idle, r }
 
-// Next is the request that the client sends next. created is the ID for a session that it creates.
+// Next is the client's next request. created is the ID for a session that this request creates.
 func (p *Protocol) Next(m *Machine, created string) Request {
 	switch m.Phase {
 	case Opening:
@@ -160,10 +162,10 @@ func (p *Protocol) Next(m *Machine, created string) Request {
 	return p.Read()
 }
 
-// Read is the request that reads the whole prefix.
+// Read is the request that reads all keys under the prefix.
 func (p *Protocol) Read() Request { return Request{Method: Get, Key: p.Prefix + "/", Recurse: true} }
 
-// write is the request that makes these the holders of the lock.
+// write is the request that writes a new list of holders.
 func (p *Protocol) write(m *Machine, holders []string) Request {
 	b := Body{Limit: m.seen.body.Limit, Holders: holders}
 	if !m.seen.there {
@@ -172,7 +174,7 @@ func (p *Protocol) write(m *Machine, holders []string) Request {
 	return Request{Method: Put, Key: p.Lock(), Value: b.Encode(), Checked: p.Write == CheckAndSet, Index: m.seen.index}
 }
 
-// read interprets a read.
+// read decodes the reply to a read of all keys.
 func (p *Protocol) read(r *Reply) (s snapshot) {
 	s.upTo = r.Index
 	for _, e := range r.Entries {
@@ -186,7 +188,7 @@ func (p *Protocol) read(r *Reply) (s snapshot) {
 	return s
 }
 
-// holders are the live holders of the last read, in their order.
+// holders are the holders in the last read whose sessions are alive, in their order. The option Prune says which are.
 func (p *Protocol) holders(m *Machine) []string {
 	live := m.seen.live
 	switch p.Prune {
@@ -198,7 +200,7 @@ func (p *Protocol) holders(m *Machine) []string {
 	return slices.DeleteFunc(slices.Clone(m.seen.body.Holders), func(id string) bool { return !slices.Contains(live, id) })
 }
 
-// others are the holders that remain after a release.
+// others are the holders that remain after the client has released its slot.
 func (p *Protocol) others(m *Machine) []string {
 	if p.Removes == Everyone {
 		return []string{}
@@ -206,18 +208,18 @@ func (p *Protocol) others(m *Machine) []string {
 	return slices.DeleteFunc(append([]string{}, m.seen.body.Holders...), func(id string) bool { return id == m.Session })
 }
 
-// Holds reports whether a read shows that the client holds a slot.
+// Holds reports whether the read r shows that the client holds a slot.
 func (p *Protocol) Holds(m *Machine, r *Reply) bool {
 	s := p.read(r)
 	return slices.Contains(s.body.Holders, m.Session) && (p.Verify == ByHolders || slices.Contains(s.live, m.Session))
 }
 
-// Notice hands a holder a read from its watch.
+// Notice hands a client that watches the prefix a new read, which may show that it no longer holds a slot.
 func (p *Protocol) Notice(m *Machine, r *Reply) {
 	m.Held, m.Watched = p.Holds(m, r), r.Index
 }
 
-// Lose tells the client that its last reply and its session are lost.
+// Lose ends the operation, since no reply came in time. The client gives up its session, and with it any slot.
 func (m *Machine) Lose() {
 	r := lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}
 	if m.Op == lock.Verify {
@@ -227,13 +229,14 @@ func (m *Machine) Lose() {
 	m.end(r)
 }
 
-// Knows reports whether a client still has the name of a session.
+// Knows reports whether the client's state still contains the session with that ID.
 func (m *Machine) Knows(id string) bool {
 	return m.Session == id || slices.Contains(m.seen.body.Holders, id) || slices.Contains(m.seen.live, id) || slices.Contains(m.earlier, id)
 }
 
-// Code writes or reads a machine. It stores whether a client's last read is up to date: lockIndex is the ModifyIndex
-// of the lock's key, and prefixIndex the index of the last change under the prefix.
+// Code encodes a machine, or decodes it if c reads. Of indexes it keeps only whether they are up to date. lockIndex is
+// the present ModifyIndex of the key that lists the holders. prefixIndex is the index of the last change under the
+// prefix.
 func (m *Machine) Code(c *codec.Coder, lockIndex, prefixIndex uint64) {
 	codec.Byte(c, &m.Op)
 	codec.Byte(c, &m.Phase)
@@ -260,7 +263,7 @@ func (m *Machine) Code(c *codec.Coder, lockIndex, prefixIndex uint64) {
 	}
 }
 
-// codeIndex writes or reads an index that a client has seen: none, an old one, or the last.
+// codeIndex encodes or decodes an index that a client has read: 0, [Stale], or [Fresh] if it is last.
 func codeIndex(c *codec.Coder, index *uint64, last uint64) {
 	known := *index
 	switch {
@@ -276,7 +279,8 @@ func codeIndex(c *codec.Coder, index *uint64, last uint64) {
 	}
 }
 
-// Normalise clears the fields of an idle machine that can no longer make a difference.
+// Normalise clears the fields of an idle machine that its later operations do not read, so that equal states are
+// merged.
 func (m *Machine) Normalise() {
 	*m = Machine{Session: m.Session, Entered: m.Entered, Held: m.Held, Slot: m.Slot, Watched: m.Watched}
 	if !m.Held {

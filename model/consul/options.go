@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// The values of the options that are words.
+// Values of the options of type string.
 const (
 	BySession = "session"
 	ByHolders = "holders"
@@ -36,34 +36,35 @@ const (
 	Listen = "wait"
 )
 
-// Options are the decisions that the guide leaves open, and those that a reader may get wrong. [Text] is the guide as
-// written.
+// Options are the choices that Consul's guide leaves open, and some that a reader of it may get wrong. [Text] has those
+// of the guide as written.
 type Options struct {
-	// TTL is the shortest lifetime of a session without renewal, in milliseconds. With 0, only the node's health
+	// TTL is the session's TTL in milliseconds: without renewal, it lives at least that long. With 0, only the node's
+	// health check ends the session, as in the guide.
 	// check ends the session, as in the guide.
 	TTL int
 	// Deletes says that a contender's key is deleted when its session ends; otherwise it is released.
 	Deletes bool
-	// Confirm makes a contender that was added to the holders read once more, as a holder verifies, before it
-	// believes that it holds the slot.
+	// Confirm makes a contender read the holders once more after it was added to them. Only if it is still among them
+	// does it believe that it holds a slot.
 	Confirm bool
-	// Verify says what a holder checks: that its session is among the holders, or also that it has its contender's
-	// key.
+	// Verify says what a verify checks: that the client's session is in the list of holders (holders), or also that it
+	// still has the client's own key (session).
 	Verify string
-	Watch  bool // a holder watches the prefix
-	// Retries is the number of further attempts after a failed check-and-set, or an invalid session.
+	Watch  bool // a holder watches the prefix by blocking queries
+	// Retries is the number of further attempts after a failed check-and-set, or after a key that was not acquired.
 	Retries int
-	// Full says what a contender does if the semaphore is full: it fails, or waits for a change, at most for Wait.
+	// Full says what an acquire does if all slots are taken: it fails, or waits once for a change, at most for Wait.
 	Full string
-	Wait int // milliseconds
-	// Prune says which read shows the live contenders: the one that has the lock, or an earlier one.
+	Wait int // maximum time to wait for a change, in milliseconds
+	// Prune says by which read a holder counts as alive: the read with the list of holders, an earlier read, or none.
 	Prune   string
-	Write   string // how the lock is written
-	Entry   string // what a contender does if it does not get its key
-	Claim   string // what a contender does if its write of the lock fails
-	Compare string // the number of holders that leaves room for one more
+	Write   string // how the list of holders is written: check-and-set or blindly
+	Entry   string // what a contender does if it cannot acquire its own key
+	Claim   string // what a contender does if its write of the list fails
+	Compare string // number of holders up to which a client may be added: below or at the limit
 	Removes string // the sessions that a release removes from the holders
-	Differs string // what a contender does if the limit in the lock's key differs from its own
+	Differs string // what a contender does if the stored limit differs from its own
 }
 
 // Text is the guide as written; where it is ambiguous, the safer reading.
@@ -74,7 +75,7 @@ func Text() Options {
 	}
 }
 
-// Confirmed is the guide with one more request: a contender reads again before it believes that it holds a slot.
+// Confirmed is the guide with one more request, the one of the option Confirm.
 func Confirmed() Options {
 	o := Text()
 	o.Confirm = true
@@ -92,7 +93,7 @@ func (o Options) Check() error {
 // Facts implements [lock.Settings].
 func (o Options) Facts() lock.Facts { return lock.Facts{Retries: o.Retries} }
 
-// Table describes the options.
+// Table has the name, description and values of each option.
 var Table = lock.NewTable("consul", Confirmed(),
 	lock.Number("ttl", "how long a session lives at least without being renewed, in milliseconds; 0 is until the health check of its node fails", 60_000, func(o *Options) *int { return &o.TTL }),
 	lock.Toggle("delete-keys", "a contender's key is deleted with its session, not released", func(o *Options) *bool { return &o.Deletes }),

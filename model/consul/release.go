@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// left handles the replies of a release: the session leaves the holders, its key is deleted, and then the session
-// itself. Even if the first step fails, other clients remove the holder.
+// left handles the replies of a release. The client removes its session from the list of holders, deletes its own key,
+// and destroys its session. If the first step fails, other clients remove the session later, since it is dead.
 func (p *Protocol) left(m *Machine, r *Reply) {
 	switch m.Phase {
 	case Leaving:

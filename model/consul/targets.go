@@ -2,7 +2,7 @@ package consul
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// Name is the name of Consul in targets.
+// Name is the backend's name of Consul.
 const Name = "consul"
 
 func target(name, breaks, doc string, change func(*Options)) *lock.Target {
@@ -15,18 +15,18 @@ func target(name, breaks, doc string, change func(*Options)) *lock.Target {
 	}
 }
 
-// stating makes callers state their own limits.
+// stating makes the callers of a lock's acquires state limits of their own.
 func stating(t *lock.Target) *lock.Target {
 	t.Traits |= lock.Limits
 	return t
 }
 
-// References are the locks that are proved.
+// References are the locks that should violate no property.
 var References = []*lock.Target{
 	target("consul-semaphore", "", "the guide's semaphore; a contender reads again before it believes, and its key goes with its session", func(*Options) {}),
 }
 
-// Mutants are the guide as written, and locks with one bug each.
+// Mutants are the guide as written, and variants of the reference with one bug each.
 var Mutants = []*lock.Target{
 	target("consul-unconfirmed", "mutual-exclusion", "the guide as it reads: whoever wins the check-and-set holds, whether or not its session is alive", func(o *Options) { o.Confirm = false }),
 	target("consul-released-keys", "no-leak", "the keys of contenders are released with their sessions, as they are unless said otherwise", func(o *Options) { o.Deletes = false }),

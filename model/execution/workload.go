@@ -2,10 +2,10 @@ package execution
 
 import "github.com/lockproof/lockproof/model/scenario"
 
-// Upcoming is the index at of the client's next operation: the first one from next on that makes sense, given whether
-// the client holds the lock; len(ops) if there is none now. With forever, the workload starts over. An acquire makes
-// no sense for a holder. But if holds can end on their own (lapses), the acquire waits for that end: kept is then its
-// index, and the operations before kept are done. Otherwise kept == at.
+// Upcoming chooses a client's next operation in ops, its workload. at is the index of the first operation from next on
+// that makes sense, given whether the client holds the lock; len(ops) if there is none. If forever is set, the workload
+// is repeated. An acquire makes no sense for a holder. But if a hold can end on its own (lapses), a skipped acquire is
+// called later. kept is then its index, and the operations before kept are done. Otherwise kept equals at.
 func Upcoming(ops []scenario.Operation, next int, holding, lapses, forever bool) (kept, at int) {
 	kept = -1
 	for turns := 0; turns <= len(ops)+1; turns++ {

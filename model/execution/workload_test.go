@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// TestUpcoming: a client passes over what makes no sense. It keeps an acquire for when its hold has ended, if that may happen
-// without its doing. In ops, a, v and r are acquire, verify and release.
+// TestUpcoming: a client skips operations that make no sense. If its hold can end on its own, it calls a skipped
+// acquire after that. In ops, the letters a, v and r are acquire, verify and release.
 func TestUpcoming(t *testing.T) {
 	for _, c := range []struct {
 		ops                      string

@@ -7,10 +7,10 @@ type Answers struct {
 	Called   int // operations invoked
 	Answered int // operations answered with ok or fail
 	Acquires int // acquires among those invoked
-	Telling  int // answers that reveal a holder: granted acquires, those refused for a known reason, and verifies
+	Telling  int // answers that show a holder: granted acquires, acquires failed for a reason, verifies that say held
 }
 
-// Event counts an event.
+// Event counts an event, if it is an invocation or an answer.
 func (a *Answers) Event(e *Event) {
 	op := e.F.Op()
 	switch {
@@ -36,7 +36,7 @@ func (h *History) Answers() (a Answers) {
 	return a
 }
 
-// Silence is the reason why the counted answers reveal no holder; "" if they reveal one.
+// Silence says why the answers do not tell who holds the lock; "" if some of them do.
 func (a *Answers) Silence() string {
 	switch {
 	case a.Answered == 0:

@@ -6,13 +6,14 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// ErrOnce is the error of reading a history again that can be read only once.
+// ErrOnce is the error if a history has to be read twice, but comes from a source that can be read only once.
 var ErrOnce = errors.New("it cannot be read again: expected a file")
 
 // EventType is the type of an event, in Jepsen's terms.
 type EventType uint8
 
-// The types of events.
+// The types of events, as in Jepsen: invocation, success, certain failure, and unknown outcome. Events of the
+// environment have the type Info.
 const (
 	Invoke EventType = iota
 	OK
@@ -35,25 +36,25 @@ func EventTypeNamed(name string) (EventType, bool) {
 	return 0, false
 }
 
-// F is the function of an event: an operation of a client, or an occurrence in the environment. The operations have
-// the numbers of [lock.Op].
+// F is what an event is about, as in Jepsen: an operation of a client, or an event of the environment. An operation has
+// the same number as its [lock.Op].
 type F uint8
 
-// Occurrences have the process [Nemesis] and the type Info. They limit how late an unanswered acquire can take
-// effect.
+// Events of the environment, such as faults. They have the process [Nemesis] and the type Info. They also limit how
+// late an unanswered acquire can take effect.
 const (
-	Crash   F = 64 + iota // process Target's client died
-	Gone                  // the broker saw process Target's connection die: its exclusive queues are gone
+	Crash   F = 64 + iota // the client of process Target died
+	Gone                  // the broker closed the connection of process Target: its exclusive queues are gone
 	Restart               // the broker restarted: every connection and every exclusive queue is gone
 	Pause                 // process Target was paused
-	Other                 // an event without meaning for a lock; it keeps its place among the events
-	// Lapse is the end of process Target's lease by the server's clock. From here on another client may be granted
-	// the slot; or the holder may have refreshed the lease late.
+	Other                 // an event that does not matter for locks; it only keeps the numbers of events
+	// Lapse is the end of process Target's lease by the server's clock. From then on the server may grant the slot to
+	// another client. The holder may also have renewed the lease before the server did so.
 	Lapse
-	// Audit begins an audit: faults and operations are over, the server has noticed dead clients, and from here to
-	// the end only one client at a time is active.
+	// Audit begins an audit. Earlier faults and operations are over, and the server has noticed dead clients. From here
+	// on only one client at a time is active.
 	Audit
-	// Faults of machines, which are the nodes of a cluster of servers. They are named as in Jepsen's tests.
+	// Faults of the nodes (machines) of a cluster of servers. Their names are those of Jepsen's tests.
 	Cut           // messages from the nodes Nodes do not arrive at the nodes To
 	Heal          // all messages arrive everywhere again
 	KillNode      // the nodes Nodes were killed
@@ -61,8 +62,8 @@ const (
 	StartNode     // the nodes Nodes were started again, and accept clients
 	PauseNode     // the nodes Nodes are paused
 	ResumeNode    // the nodes Nodes continue
-	// Lost says that process Target's client reports, unasked, that it has lost the lock and stops believing in its
-	// hold.
+	// Lost says that the client of process Target reported, without a call, that it has lost the lock. From then on it
+	// does not believe that it holds it.
 	Lost
 )
 
@@ -89,21 +90,21 @@ func FNamed(name string) (F, bool) {
 	return F(op), ok
 }
 
-// Whose reports whether the occurrence concerns one client, not all.
+// Whose reports whether the event concerns one client, in Target, rather than all clients.
 func (f F) Whose() bool {
 	return f.Occurrence() && f != Restart && f != Other && f != Audit && !f.Machine()
 }
 
-// Machine reports whether it is a fault of machines, or the end of such a fault.
+// Machine reports whether the event is a fault of a cluster's nodes, or the end of such a fault.
 func (f F) Machine() bool { return f >= Cut && f <= ResumeNode }
 
-// Occurrence reports whether it is an occurrence rather than an operation.
+// Occurrence reports whether the event belongs to the environment rather than to an operation.
 func (f F) Occurrence() bool {
 	_, ok := worldNames[f]
 	return ok
 }
 
-// Op is the operation, or [lock.NoOp] for an occurrence.
+// Op is the operation of the event, or [lock.NoOp] for an event of the environment.
 func (f F) Op() lock.Op {
 	if f >= Crash {
 		return lock.NoOp
@@ -111,66 +112,65 @@ func (f F) Op() lock.Op {
 	return lock.Op(f)
 }
 
-// Nemesis is the process of occurrences.
+// Nemesis is the process number of the environment, as in Jepsen.
 const Nemesis = -1
 
 // MaxToken is the largest fencing token: the largest integer that a JSON number can hold exactly.
 const MaxToken = 1<<53 - 1
 
-// AnySlot is the slot of an acquire or release in a history that does not name slots: Jepsen's mutexes and semaphores
-// have permits, not numbered slots.
+// AnySlot means that an event names no slot. Jepsen's mutexes and semaphores have permits instead of numbered slots.
 const AnySlot = 0
 
-// Event is an invocation, a completion, or an occurrence in the environment. The events of one process alternate
-// between invocation and completion; an invocation without completion never returned.
+// Event is an invocation, a completion, or an event of the environment. The events of one process alternate between
+// invocation and completion. If the last invocation has no completion, the call never returned.
 //
-// A process is one connection of one client: a client that reconnects continues as a new process, as in Jepsen. Gone
-// therefore ends one connection and its holds. The processes of client c of n are c, c+n, c+2n and so on; imported
-// histories may number them freely.
+// A process is one connection of one client. As in Jepsen, a client that reconnects gets a new process number. The
+// event Gone therefore ends one connection, with its holds. The processes of client c of n are c, c+n, c+2n and so on.
+// Imported histories may number processes freely.
 type Event struct {
-	Time    int64 // nanoseconds since the beginning of the run; virtual in simulations
-	Process int32 // one session of a client, from 1 (imported histories may use 0); or Nemesis
-	Target  int32 // of Crash, Gone, Pause, Lapse and Lost: the process concerned
+	Time    int64 // nanoseconds since the start of the run; virtual time in simulations
+	Process int32 // process number from 1 (imported histories may have 0), or Nemesis
+	Target  int32 // process concerned by Crash, Gone, Pause, Lapse or Lost
 	Lock    uint16
-	Slot    uint16 // the slot acquired, verified, refreshed, released or waited for; AnySlot if unknown
-	Slots   uint16 // create, add, remove, count: the number of slots; acquire: its caller's limit
+	Slot    uint16 // slot acquired, verified, refreshed, released or waited for; or AnySlot
+	Slots   uint16 // create, add, remove, count: number of slots; acquire: its caller's limit
 	Type    EventType
 	F       F
 	Reason  lock.Reason
 	Held    bool // acquire, verify and refresh: the answer was yes
-	// Shared says that an acquire or a release is of a lock in read mode, which many clients may hold at once.
+	// Shared says that an acquire or a release concerns read mode, in which many clients may hold the lock at once.
 	Shared bool
-	// Permits is the number of permits that an acquire takes, or a release gives back; 0 is unstated.
+	// Permits is the number of permits that an acquire takes or a release returns; 0 if not stated.
 	Permits uint16
-	// Priority is the priority that the caller of an acquire states, in its invocation.
+	// Priority is the priority that the caller of an acquire states. Only the invocation has it.
 	Priority uint8
-	// Nodes are the nodes that a fault of machines concerns. To are the nodes that a Cut separates them from.
+	// Nodes are the cluster's nodes that a fault concerns. To are the nodes to which a Cut blocks their messages.
 	Nodes, To Nodes
 	// Token is the fencing token of a granted acquire; 0 is none.
 	Token int64
 }
 
-// History is a run as its clients saw it. Events are in real-time order by index; no two are simultaneous.
+// History is what the clients of a run observed. Events are in real-time order; no two are at the same moment.
 type History struct {
 	Kind  lock.Kind
-	Locks []string // the names that Event.Lock numbers
-	Slots []int    // by lock: the number of slots before the first event
-	// GoneLate says that Gone records when the end of a crashed client's connection was noticed from outside. The
-	// broker then released the slots one by one at unknown moments since the Crash. Otherwise it released them at the
-	// Gone.
+	Locks []string // names of the locks, indexed by Event.Lock
+	Slots []int    // by lock number: the number of slots before the first event
+	// GoneLate says that a Gone event has the time at which somebody noticed the end of a crashed client's connection.
+	// The broker then freed its slots one by one at unknown moments between the Crash and the Gone. Without GoneLate,
+	// the broker freed them at the Gone.
 	GoneLate bool
-	// GoneMayFree says that the design of the lock is unknown: the end of a connection or channel may free its
-	// process's slots or not. A process is then a client with all its connections, and Gone is the end of one
-	// connection or channel. Otherwise Gone frees the slots.
+	// GoneMayFree says that the lock's design is unknown, so that the end of a connection or channel may free its slots
+	// or not. A process is then a client with all its connections, and Gone is the end of one of these, or of a
+	// channel. Without GoneMayFree, Gone frees the slots.
 	GoneMayFree bool
-	// Clients is the number of clients, if processes are numbered as [Event] says; texts then name clients. If it is
-	// 0, texts name processes.
+	// Clients is the number of clients, if processes are numbered as [Event] says; texts then name clients. With 0,
+	// texts name processes.
 	Clients int
-	// Steps are, by event, the steps of the execution in which the events happened, counted from 1. If set, texts
-	// name these steps instead of the indexes of events. 0 is no step.
+	// Steps are, for each event, the number of the execution's step that caused it, from 1; 0 is no step. Texts then
+	// name these steps. If Steps is nil, texts name the indexes of events.
 	Steps []int32
-	// Called are the names of processes for readers, and Places are the places of events in the source. If nil, the
-	// numbers serve as names.
+	// Called are names of processes for readers, by process number. Places say, by event, where the source has the
+	// event. If nil, texts use numbers.
 	Called, Places []string
 	Events         []Event
 }

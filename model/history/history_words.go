@@ -5,7 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Who names the client of a process, or the process if the client is unknown.
+// Who is the name of a process in texts: that of its client, such as c2, if the number of clients is known.
 func (h *History) Who(process int32) string {
 	if process >= 0 && int(process) < len(h.Called) {
 		return h.Called[process]
@@ -16,7 +16,7 @@ func (h *History) Who(process int32) string {
 	return fmt.Sprintf("c%d", process)
 }
 
-// Moment says when an event happened: by its step, if known.
+// Moment says in words when an event happened, such as "step 5", or "event 3" if no step is known.
 func (h *History) Moment(event int) string {
 	if step := h.stepOf(event); step > 0 {
 		return fmt.Sprintf("step %d", step)
@@ -27,7 +27,7 @@ func (h *History) Moment(event int) string {
 	return fmt.Sprintf("event %d", event)
 }
 
-// Moments is the time span from one event to another, in words.
+// Moments says in words when two events happened, such as "steps 2 to 5".
 func (h *History) Moments(from, to int) string {
 	first, last := h.stepOf(from), h.stepOf(to)
 	switch {
@@ -51,5 +51,5 @@ func (h *History) stepOf(event int) int32 {
 	return h.Steps[event]
 }
 
-// SlotName is [SlotName] of a history's lock.
+// SlotName is [property.SlotName] for the history's type of lock.
 func (h *History) SlotName(slot uint16) string { return property.SlotName(h.Kind, int(slot)) }

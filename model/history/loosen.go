@@ -8,22 +8,21 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// MostTime and MostClockError are the largest time and clock error that [Loosen] accepts, in nanoseconds, so that
-// twice their sum does not overflow.
+// MostTime is the largest time, and MostClockError the largest clock error, that [Loosen] accepts, in nanoseconds. With
+// larger values, sums of times would overflow.
 const (
-	MostTime       = 3 << 60 // in the year 2079
-	MostClockError = 1 << 58 // nine years
+	MostTime       = 3 << 60 // since 1970: in the year 2079
+	MostClockError = 1 << 58 // about nine years
 )
 
-// Loosen takes a history that machines with their own clocks have recorded, in the order of its times, and returns
-// one whose order is certain. The clocks of two machines differ by at most bound, so an operation certainly comes
-// before another only if it ended more than bound before the other began. Each operation therefore begins half of
-// bound earlier, and ends half of bound later.
+// Loosen changes a history whose events have the times of several machines' clocks. Two clocks differ by at most bound.
+// An operation therefore certainly came before another only if it ended more than bound before the other began. To
+// express this, each operation of the result begins half of bound earlier and ends half of bound later.
 //
-// An acquire and the operations that end its hold become a process of their own, since the operations of one client
-// may now overlap. Left out are holds that may be no longer than bound, answers that say nothing of a hold, and
-// reasons. If the history is linearizable, so is the result. short is the number of holds left out, all the number of
-// all holds. The result has only acquires, verifies, refreshes, releases and waits.
+// In the result, each acquire is a process of its own, together with the operations that may end its hold, since a
+// client's operations may now overlap. Only acquires, verifies, refreshes, releases and waits are in the result. Holds
+// that may be no longer than bound are left out, and so are reasons and answers that say nothing about a hold. If h is
+// linearizable, so is the result. all is the number of holds, and short the number of those left out.
 func Loosen(h *History, bound int64) (loose *History, short, all int) {
 	l := &loosening{h: h, bound: bound, uses: make(map[use]*uses), losses: make(map[int32][]int64)}
 	for i := range h.Events {
@@ -57,7 +56,7 @@ func Loosen(h *History, bound int64) (loose *History, short, all int) {
 	return loose, short, all
 }
 
-// use is a client's use of a lock.
+// use identifies one process's use of one lock.
 type use struct {
 	process int32
 	lock    uint16
@@ -65,43 +64,43 @@ type use struct {
 
 type uses struct {
 	use
-	began   int64 // time of its first call
+	began   int64 // time of its first invocation
 	calling *calling
 	holds   []*hold
-	open    []*hold // holds that are not over
-	firm    []*hold // open holds that certainly have not been lost so far
-	called  []*hold // open holds that may have been lost since an operation was called
+	open    []*hold // holds that have not certainly ended
+	firm    []*hold // those in open that certainly have not been lost so far
+	called  []*hold // those in open that may be lost since an operation was invoked
 	told    []int64 // times of its answers
-	vague   bool    // a hold may have been lost
+	vague   bool    // some hold may have been lost
 }
 
-// calling is an operation under way, with its invocation.
+// calling is the invocation of an operation under way, and its index.
 type calling struct {
 	call Event
 	from int
 }
 
-// hold is an acquire, with the operations that may end its hold.
+// hold is an acquire, with the operations that may have ended its hold.
 type hold struct {
 	parts []part
-	over  bool // certainly given back, or its client no longer knows of it
+	over  bool // certainly released
 }
 
-// part is one operation of a hold.
+// part is one operation of a hold: its invocation and answer.
 type part struct {
 	call, answer Event
-	from, to     int // indexes of its events
+	from, to     int // indexes of the two events
 }
 
-// step is an event of the loosened history.
+// step is an event of the history that Loosen returns.
 type step struct {
 	at    int64 // twice its time
-	class int   // orders steps of the same time: invocations come before answers
-	from  int   // index of the original event
+	class int   // order of steps with the same time: 0 is an invocation, 1 an answer
+	from  int   // index of the event in the original history
 	event Event
 }
 
-// mostOpen is the number of a client's open holds that are searched for the one that a release ends.
+// mostOpen is the number of a client's holds, from the latest, among which find looks for the hold that a release ends.
 const mostOpen = 1 << 8
 
 type loosening struct {
@@ -109,7 +108,7 @@ type loosening struct {
 	bound  int64
 	uses   map[use]*uses
 	order  []*uses
-	losses map[int32][]int64 // by process: when it may have lost its holds; under Nemesis: when all may have
+	losses map[int32][]int64 // times at which a process may have lost its holds; under Nemesis, times for all
 }
 
 func (l *loosening) event(i int, e *Event) {
@@ -166,25 +165,25 @@ func (l *loosening) completed(u *uses, p part) {
 	}
 }
 
-// take begins a hold.
+// take records a granted acquire, or one that may have been granted.
 func (u *uses) take(p part) {
 	held := &hold{parts: []part{p}}
 	u.holds, u.open, u.firm = append(u.holds, held), append(u.open, held), append(u.firm, held)
 }
 
-// released handles a successful release.
+// released handles a release that succeeded: it ends a hold.
 func (l *loosening) released(u *uses, p part) {
 	switch i := u.find(cmp.Or(p.answer.Slot, p.call.Slot)); {
 	case i >= 0:
 		held := u.open[i]
 		held.parts, held.over = append(held.parts, p), true
 		u.open = slices.Delete(u.open, i, i+1)
-	case !u.vague: // it releases what it never held
+	case !u.vague: // a release of what the client never held
 		u.holds = append(u.holds, &hold{parts: []part{p}, over: true})
 	}
 }
 
-// find is the index of the latest open hold of a slot; -1 if there is none.
+// find is the index in open of the latest hold of the slot; -1 if there is none.
 func (u *uses) find(slot uint16) int {
 	for i, held := range slices.Backward(u.open) {
 		if len(u.open)-i > mostOpen {
@@ -200,8 +199,8 @@ func (u *uses) find(slot uint16) int {
 	return -1
 }
 
-// unanswered handles an operation of unknown outcome: an acquire may have taken a slot, and every operation may have
-// lost one.
+// unanswered handles an operation with an unknown outcome. An acquire may have been granted, and any operation may have
+// cost the client its holds.
 func (l *loosening) unanswered(u *uses, call Event, why lock.Reason) {
 	if why == lock.Disconnected || why == lock.Crashed {
 		u.lost()
@@ -215,7 +214,7 @@ func (l *loosening) unanswered(u *uses, call Event, why lock.Reason) {
 	}
 }
 
-// lost notes that the client may have lost its holds at any time since its last answer.
+// lost records that the client may have lost its holds at any time after its last answer.
 func (u *uses) lost() {
 	since := int64(math.MinInt64)
 	if n := len(u.told); n > 0 {
@@ -227,7 +226,7 @@ func (u *uses) lost() {
 	u.called = nil
 }
 
-// mayLose notes that the client may have lost its holds at any time since the given one.
+// mayLose records that the client may have lost its holds at any time after since.
 func (u *uses) mayLose(since int64) {
 	u.vague = true
 	for _, held := range u.firm {
@@ -239,7 +238,7 @@ func (u *uses) mayLose(since int64) {
 	u.firm = nil
 }
 
-// mayEnd is a release of unknown outcome, which may end a hold at any time since the given one.
+// mayEnd makes a release with an unknown outcome, which may end the hold at any time after since.
 func (u *uses) mayEnd(held *hold, since int64) part {
 	last := held.parts[len(held.parts)-1]
 	call := Event{Process: u.process, Lock: u.lock, Slot: last.call.Slot, Type: Invoke, F: F(lock.Release), Time: since}
@@ -248,14 +247,14 @@ func (u *uses) mayEnd(held *hold, since int64) part {
 	return part{call: call, answer: answer, from: last.to, to: last.to}
 }
 
-// cut shortens a hold that may have been lost before it ended: a release of unknown outcome begins after the last
-// answer before the loss. It returns false if nothing is certain of the hold, since the client may have lost its
-// connection before it was told of the hold.
+// cut shortens a hold that a lost connection may have ended early: it adds a release with an unknown outcome, which
+// begins after the client's last answer before the loss. It returns false if nothing about the hold is certain, because
+// the connection may have been lost before the acquire was answered.
 func (l *loosening) cut(u *uses, held *hold) bool {
 	lost := l.lost(u)
 	first, last := held.parts[0], held.parts[len(held.parts)-1]
 	switch {
-	case first.call.F.Op() != lock.Acquire: // with lost connections, another process may have acquired it
+	case first.call.F.Op() != lock.Acquire: // a release without a hold: another process may have acquired the slot
 		return len(l.losses) == 0
 	case lost == math.MaxInt64:
 		return true
@@ -275,8 +274,8 @@ func (l *loosening) cut(u *uses, held *hold) bool {
 	return true
 }
 
-// lost is the earliest time at which a client may have lost its connection. A restart concerns clients that began
-// earlier.
+// lost is the earliest time at which the client may have lost its connection. A restart of the server counts only if
+// the client was active before it.
 func (l *loosening) lost(u *uses) int64 {
 	lost := int64(math.MaxInt64)
 	if losses := l.losses[u.process]; len(losses) > 0 {
@@ -289,11 +288,11 @@ func (l *loosening) lost(u *uses) int64 {
 	return lost
 }
 
-// steps are the events of a hold as events of the given process. ok is false if the hold is too short.
+// steps are the events of a hold in the result, with the process number process. ok is false if the hold is too short.
 func (l *loosening) steps(held *hold, process int32) (all []step, ok bool) {
 	before := int64(math.MinInt64) // the next operation must begin after this time
 	for _, p := range held.parts {
-		if p.call.Time < -MostTime { // the time is unknown
+		if p.call.Time < -MostTime { // unknown time
 			return nil, false
 		}
 		call, answer := p.call, p.answer
@@ -308,7 +307,7 @@ func (l *loosening) steps(held *hold, process int32) (all []step, ok bool) {
 			all = append(all, step{at: end, class: 1, from: p.to, event: answer})
 			continue
 		}
-		all = append(all, step{at: begin, from: p.to, event: answer}) // the time of its end says nothing
+		all = append(all, step{at: begin, from: p.to, event: answer}) // the time of this answer says nothing
 		before = begin - 1
 	}
 	return all, true

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Nodes is a set of a cluster's nodes, numbered from 1 to [MostNodes].
+// Nodes is a set of a cluster's nodes. Nodes are numbered from 1 to [MostNodes].
 type Nodes uint16
 
 // MostNodes is the largest number of nodes in a history.
 const MostNodes = 16
 
-// NodesOf makes a set of nodes.
+// NodesOf makes the set of the nodes with these numbers.
 func NodesOf(numbers ...int) (n Nodes) {
 	for _, i := range numbers {
 		n |= 1 << (i - 1)
@@ -22,7 +22,7 @@ func NodesOf(numbers ...int) (n Nodes) {
 // Has reports whether a node is in the set.
 func (n Nodes) Has(number int) bool { return n&(1<<(number-1)) != 0 }
 
-// List lists the nodes in order.
+// List lists the numbers of the nodes, in order.
 func (n Nodes) List() (numbers []int) {
 	for i := range MostNodes {
 		if n.Has(i + 1) {

@@ -2,10 +2,10 @@ package history
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// Reentrant converts a history of a reentrant lock, which its holder may acquire up to most times and must release as
-// often, to a history of an ordinary lock. An acquire by a certain holder becomes a verify that says held, and so
-// does a release that is not the last. A release that may have been the last gets an unknown outcome. An acquire
-// beyond most stays an acquire, so that the history is illegal.
+// Reentrant converts a history of a reentrant lock to one of an ordinary lock. The holder of a reentrant lock may
+// acquire it again, up to most times, and must release it as often. In the result, an acquire by a certain holder is a
+// verify that says held, and so is a release that is not the last. A release that may be the last has an unknown
+// outcome. An acquire beyond most stays an acquire, so that the history is illegal.
 func Reentrant(h *History, most int) *History {
 	out := *h
 	out.Events = append([]Event(nil), h.Events...)
@@ -21,20 +21,20 @@ func Reentrant(h *History, most int) *History {
 	return &out
 }
 
-// none is the index for no event.
+// none is an index that stands for no event.
 const none = -1
 
-// count is the number of times that a client holds a lock, at least and at most.
+// count is how often a client has acquired a lock without releasing it: at least least and at most most times.
 type count struct {
 	least, most int
-	calling     int // index of the pending invocation, or none
+	calling     int // index of the invocation of the operation under way, or none
 }
 
 type reentrant struct {
 	events []Event
 	most   int
 	counts map[use]*count
-	// clients are the counts of a process, one for each lock.
+	// clients are, by process, its counts: one for each lock that it uses.
 	clients map[int32][]*count
 }
 
@@ -67,7 +67,7 @@ func (r *reentrant) event(i int) {
 	c.calling = none
 }
 
-// world handles an occurrence that may end the holds of one client or of all.
+// world handles an event of the environment, which may end the holds of one client or of all.
 func (r *reentrant) world(e *Event) {
 	switch {
 	case e.F == Restart:
@@ -100,13 +100,13 @@ func (r *reentrant) completed(c *count, e *Event) {
 	}
 }
 
-// holds turns an operation into a verify that says held.
+// holds replaces an operation by a verify that says held.
 func (r *reentrant) holds(c *count, e *Event) {
 	e.Held, e.Token = true, 0
 	r.asks(c, e)
 }
 
-// asks turns an operation into a verify.
+// asks replaces an operation by a verify. e is its completion; nil if there is none.
 func (r *reentrant) asks(c *count, e *Event) {
 	r.events[c.calling].F, r.events[c.calling].Slots = F(lock.Verify), 0
 	if e != nil {
@@ -114,7 +114,7 @@ func (r *reentrant) asks(c *count, e *Event) {
 	}
 }
 
-// unanswered handles an operation with unknown outcome, or without completion.
+// unanswered handles an operation with an unknown outcome. e is its completion; nil if there is none.
 func (r *reentrant) unanswered(c *count, e *Event) {
 	switch r.events[c.calling].F.Op() {
 	case lock.Acquire:

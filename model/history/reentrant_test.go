@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestReentrant: only the first acquire and the last release of a holder stay what they are. Each word of a history is a
-// process, an operation, and its answer; "c" is a crash.
+// TestReentrant: of a holder's operations, only the first acquire and the last release stay unchanged. Each word of a
+// history is a process, an operation and its answer; "c" is a crash.
 func TestReentrant(t *testing.T) {
 	ops := map[byte]lock.Op{'a': lock.Acquire, 'r': lock.Release, 'v': lock.Verify}
 	types := map[byte]EventType{'+': OK, '-': Fail, '?': Info}

@@ -1,15 +1,16 @@
-// Package holding parses a user's declaration of how a server's state shows that a client holds a lock. With it, a
-// wrong belief is found as soon as it begins, and diagrams show who holds what. No verdict needs it.
+// Package holding parses a user's declaration of what on the server shows that a client holds an external lock. With a
+// declaration, a wrong belief is found as soon as it begins, and diagrams show who holds what. No verdict depends on
+// it.
 //
 //	queue {name}-{slot}     the owner of the exclusive queue holds the slot
 //	message {name}.tokens   a client that has received a message of the queue, and has not acknowledged it, holds a slot
 //	absent {name}.token     some client holds the lock while a message is missing from the queue
 //	consumer {name}.active  a consumer of the queue holds a slot, unless it waits to be the single active consumer
 //
-// {name} is the lock's name and {slot} the slot's number; {slot-1} counts from 0; {{ and }} are braces. If there is
-// no {name}, the first jobs stands for the name, as in everything that is shown of locks: jobs-{slot} is
-// {name}-{slot}. If there is no {slot}, slots are alike: the server then shows who holds the lock, but not which
-// slot.
+// {name} is the lock's name, {slot} the slot's number, and {slot-1} that number minus 1; {{ and }} are braces. Without
+// {name}, the first "jobs" stands for the name, so that jobs-{slot} means {name}-{slot}: locks are called jobs in all
+// examples and reports. Without {slot}, all slots have the same name: the server then shows which clients hold the
+// lock, but not which slots.
 package holding
 
 import (
@@ -22,10 +23,10 @@ import (
 	"unicode"
 )
 
-// Thing is the kind of thing on a server whose owner holds a lock.
+// Thing is the kind of thing on a server whose owner holds a lock, such as a queue.
 type Thing uint8
 
-// The things. Nothing is an empty declaration.
+// The kinds of things. Nothing means that nothing is declared.
 const (
 	Nothing Thing = iota
 	Queue
@@ -39,17 +40,18 @@ var things = [...]string{Queue: "queue", Message: "message", Absent: "absent", C
 // String is the thing as the user writes it.
 func (t Thing) String() string { return things[t] }
 
-// Declared says how a server's state shows who holds what. The zero value declares nothing.
+// Declared is a parsed declaration: the kind and name of the thing whose owner holds a lock. The zero value declares
+// nothing.
 type Declared struct {
 	thing    Thing
-	name     string // with {name}
+	name     string // the thing's name, with placeholders such as {name}
 	numbered bool
 }
 
-// Thing is the kind of thing that holds a lock.
+// Thing is the declared kind of thing.
 func (d Declared) Thing() Thing { return d.thing }
 
-// Numbered reports whether the thing's name includes the slot.
+// Numbered reports whether the thing's name has a placeholder for the slot.
 func (d Declared) Numbered() bool { return d.numbered }
 
 // String is the declaration as the user writes it, "" for none.
@@ -60,7 +62,7 @@ func (d Declared) String() string {
 	return d.thing.String() + " " + d.name
 }
 
-// Named is the name of the thing for a lock and a slot.
+// Named is the name of the thing for the lock and the slot with the given names.
 func (d Declared) Named(lock string, slot int) string {
 	return strings.NewReplacer("{{", "{", "}}", "}", "{name}", lock,
 		"{slot}", strconv.Itoa(slot), "{slot-1}", strconv.Itoa(slot-1)).Replace(d.name)
@@ -68,18 +70,18 @@ func (d Declared) Named(lock string, slot int) string {
 
 const (
 	lockName  = "{name}"
-	usualName = "jobs" // the name of locks in everything shown
-	// longestName is the longest name in bytes: that of a queue.
+	usualName = "jobs" // the name that locks have in examples and reports
+	// longestName is the maximum length of a name in bytes, which is that of a queue's name.
 	longestName = 255
 )
 
-// slotNumbers are the placeholders for the slot.
+// slotNumbers are the placeholders for the slot's number.
 var slotNumbers = []string{"{slot}", "{slot-1}"}
 
-// inBraces finds placeholders and braces in a name; single braces are invalid.
+// inBraces matches placeholders and braces in a name. A single brace is invalid.
 var inBraces = regexp.MustCompile(`\{\{|\}\}|\{[^{}]*\}|[{}]`)
 
-// Parse parses a declaration as the user writes it; "" declares nothing.
+// Parse parses the text of a declaration. "" declares nothing.
 func Parse(text string) (Declared, error) {
 	if strings.TrimSpace(text) == "" {
 		return Declared{}, nil
@@ -127,12 +129,12 @@ func parse(text string) (d Declared, err error) {
 	return d, nil
 }
 
-// Hold is a slot with the client that holds it, according to the server's state.
+// Hold says that, by the server's state, a client holds a slot.
 type Hold struct {
-	// Client is the client's number, with the bit [monitor.HalfOpen] if the client has given up the connection that
-	// holds. 0 is no client of the execution; [Anybody] is an unknown client.
+	// Client is the client's number. The bit [monitor.HalfOpen] is set if the client no longer uses the connection that
+	// holds. 0 is a client outside of the execution, and [Anybody] an unknown client.
 	Client uint8
-	Slot   uint8 // 0 is any
+	Slot   uint8 // 0 if the slot is unknown
 }
 
 // Anybody is the Client of a [Hold] whose client is unknown.

@@ -7,12 +7,12 @@ import (
 	"github.com/lockproof/lockproof/model/holding"
 )
 
-// TestParse: what is declared, as it is typed, and what things are called then.
+// TestParse: declarations are parsed, printed in their normal form, and name the things of a lock and slot.
 func TestParse(t *testing.T) {
 	for _, test := range []struct {
 		typed, is string
 		numbered  bool
-		third     string // of the lock mail
+		third     string // name of the thing for slot 3 of the lock mail
 	}{
 		{"queue jobs-{slot}", "queue {name}-{slot}", true, "mail-3"},
 		{"  message\t{name}.tokens ", "message {name}.tokens", false, "mail.tokens"},
@@ -35,7 +35,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseRefuses: what is wrong with a declaration, and what to write instead.
+// TestParseRefuses: the error for an invalid declaration says what is wrong, and what to write instead.
 func TestParseRefuses(t *testing.T) {
 	for typed, why := range map[string]string{
 		"jobs-{slot}":                           `"jobs-{slot}" is none of queue, message, absent and consumer`,
@@ -53,7 +53,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParse: what is read is written so that it is read again, and names say what they are of.
+// FuzzParse: a declaration that Parse accepts is printed so that Parse reads it again. Things of different locks, and
+// of different slots if numbered, have different names.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"queue jobs-{slot}", "message {name}", "absent {{jobs}}", "consumer slots/{slot-1}/of/{name}", "queue", "queue {"} {
 		f.Add(seed)

@@ -17,9 +17,8 @@
 //	                  read
 //	package own       users' own properties                          whatever they look at
 //
-// no-crash belongs to the runner: it sees a client panic, exit or throw, and tells the monitor.
-//
-// [Execution] adds the verdicts of the whole history to those of a monitor. [History] gives the verdicts on a run
-// without a monitor. [Violation] finds the step of a violation in a trace. An exhaustive search stops on a path
-// without a witness (sim.System.Witnessed), and has such executions judged one by one.
+// The runner judges no-crash: it sees a client panic, exit or throw, and reports this to the monitor. [Execution] adds
+// the verdicts that need the whole history to those of a monitor. [History] gives the verdicts on a run without a
+// monitor. [Violation] finds the step of a violation in a trace. An exhaustive search stops on a path once the monitor
+// has no witness of linearizability (sim.System.Witnessed), and has the histories of such executions judged separately.
 package judge

@@ -12,11 +12,12 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// FromHistory are the properties that can be judged from a history alone.
+// FromHistory are the properties that every history allows to judge without the server's state.
 const FromHistory = property.Set(1<<property.Linearizable | 1<<property.MutualExclusion | 1<<property.StaleBeliefEnds | 1<<property.Progress)
 
 // Execution gives the verdicts that need an execution's whole history. m has monitored the execution; nil means that
-// the server's state is unknown. If the monitor has a witness, the witness decides, and whole is not called.
+// the server's state is unknown. If the monitor has a witness of linearizability, the history is linearizable, and
+// whole, which returns it, is not called.
 func Execution(m *monitor.Monitor, o linear.Options, whole func() *history.History, give func(linear.Verdict)) {
 	switch {
 	case m == nil:
@@ -30,8 +31,8 @@ func Execution(m *monitor.Monitor, o linear.Options, whole func() *history.Histo
 	}
 }
 
-// Read gives the verdicts on a history without a monitor, and reads its events one by one; h has the rest of the
-// history. The error says what is malformed.
+// Read judges a history without a monitor. It reads the events one by one from read; h has everything else. An error
+// means that the history is malformed.
 func Read(h *history.History, read linear.Source, o linear.Options) ([]linear.Verdict, error) {
 	b := beliefs.New(h, o)
 	f, err := linear.CheckRead(h, beside(read, b), o)
@@ -41,8 +42,8 @@ func Read(h *history.History, read linear.Source, o linear.Options) ([]linear.Ve
 	return verdicts(f, b), nil
 }
 
-// verdicts are the finding f on linearizability, and the verdicts of b. If no answer reveals a holder,
-// linearizability is Unjudged.
+// verdicts are the finding f on linearizability and the verdicts of b. If no answer tells who holds the lock, a legal
+// history says nothing: the reason is then in Unjudged.
 func verdicts(f linear.Finding, b *beliefs.Judge) []linear.Verdict {
 	answers := b.Answers()
 	v := f.Verdict(answers.Called)
@@ -52,7 +53,7 @@ func verdicts(f linear.Finding, b *beliefs.Judge) []linear.Verdict {
 	return append([]linear.Verdict{v}, b.Verdicts()...)
 }
 
-// beside returns a source that also passes each event to b when it is read for the first time.
+// beside returns a source of the same events that also gives each event to b, the first time that it is read.
 func beside(read linear.Source, b *beliefs.Judge) linear.Source {
 	again, n := false, 0
 	return func(event func(e *history.Event) error) error {
@@ -68,7 +69,7 @@ func beside(read linear.Source, b *beliefs.Judge) linear.Source {
 	}
 }
 
-// History gives the verdicts on a history without a monitor. The error says what is malformed.
+// History judges a history without a monitor. An error means that the history is malformed.
 func History(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	if err := linear.Validate(h); err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func History(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	return judged(h, o), nil
 }
 
-// judged gives the verdicts on a well-formed history.
+// judged judges a well-formed history without a monitor.
 func judged(h *history.History, o linear.Options) []linear.Verdict {
 	b := beliefs.New(h, o)
 	for i := range h.Events {
@@ -85,7 +86,7 @@ func judged(h *history.History, o linear.Options) []linear.Verdict {
 	return verdicts(linear.Check(h, o), b)
 }
 
-// Violation converts the verdict that a history is illegal to a violation in the trace of the execution.
+// Violation converts a verdict of an illegal history to a violation with its step in the trace t.
 func Violation(t *scenario.Trace, v linear.Verdict) scenario.Violation {
 	out := scenario.Violation{Step: t.StepOf(v.Event), Violation: property.Violation{
 		Property: v.Property, Kind: t.History.Kind, Lock: uint8(v.Lock), Slot: uint8(v.Slot), Detail: v.Why,
@@ -93,7 +94,7 @@ func Violation(t *scenario.Trace, v linear.Verdict) scenario.Violation {
 	if v.Property != property.Linearizable && v.Event >= 0 { // texts about linearizability name the client themselves
 		e := &t.History.Events[v.Event]
 		who := e.Process
-		if who == history.Nemesis && e.F.Whose() { // an occurrence that concerns a client
+		if who == history.Nemesis && e.F.Whose() { // an event of the environment that concerns one client
 			who = e.Target
 		}
 		out.Client = uint8(history.ClientOf(who, t.Clients()))
@@ -101,8 +102,8 @@ func Violation(t *scenario.Trace, v linear.Verdict) scenario.Violation {
 	return out
 }
 
-// Certain gives the verdicts on safety in a history of external clients whose lock is otherwise unknown. They rest on
-// what each client certainly holds.
+// Certain judges safety in a history of external clients whose lock has an unknown design. The verdicts depend only on
+// holds that are certain.
 func Certain(h *history.History, o linear.Options) (all []linear.Verdict) {
 	b := beliefs.Certain(h, o)
 	for i := range h.Events {
@@ -116,8 +117,8 @@ func Certain(h *history.History, o linear.Options) (all []linear.Verdict) {
 	return all
 }
 
-// Audit gives the verdicts on recovery that follow from the audit at the end of a history. before says what has
-// happened besides the history's events. The error is that there is no audit, or comes from reading.
+// Audit judges recovery by the audit, the last part of a history. before are faults that the history does not show. An
+// error means that the history has no audit or could not be read.
 func Audit(h *history.History, read linear.Source, o linear.Options, before beliefs.Before) ([]linear.Verdict, error) {
 	a, n := beliefs.NewAudit(h, o), 0
 	a.Before = before
@@ -132,7 +133,7 @@ func Audit(h *history.History, read linear.Source, o linear.Options, before beli
 	return a.Verdicts(), err
 }
 
-// ErrNoAudit says that a history does not mark where its audit begins.
+// ErrNoAudit says that no event of a history begins an audit.
 var ErrNoAudit = errors.New(`no audit: expected {"type":"info","process":"nemesis","f":"audit"} where all is at rest, and behind it fresh clients that acquire and release`)
 
 // Events is the source of a history in memory.
@@ -147,7 +148,7 @@ func Events(h *history.History) linear.Source {
 	}
 }
 
-// Merge combines verdicts on the same property: it is violated if one of them says so.
+// Merge combines verdicts on the same property. The result is a violation if one of them is.
 func Merge(verdicts []linear.Verdict) (all []linear.Verdict) {
 	for _, v := range verdicts {
 		i := slices.IndexFunc(all, func(o linear.Verdict) bool { return o.Property == v.Property })

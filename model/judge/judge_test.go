@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// two is a history in which two clients are granted one mutex.
+// two is a history in which two clients are granted a mutex at once.
 func two() *history.History {
 	h := &history.History{Kind: lock.Mutex, Locks: []string{"jobs"}, Slots: []int{0}, Clients: 2}
 	for p := range int32(2) {
@@ -24,7 +24,8 @@ func two() *history.History {
 	return h
 }
 
-// A witness decides. Without one the history does; without a monitor, its beliefs count as well.
+// TestExecution: with a witness of linearizability, the history is not judged. Without a witness it is. Without a
+// monitor, the clients' beliefs are judged too.
 func TestExecution(t *testing.T) {
 	truth := []monitor.Truth{{Exists: 1 << 1}}
 	verdicts := func(m *monitor.Monitor) (all []linear.Verdict, asked bool) {
@@ -56,7 +57,7 @@ func TestExecution(t *testing.T) {
 	}
 }
 
-// A malformed history is refused, and a violation has its position in the trace.
+// TestHistory: History refuses a malformed history. Violation gives a violation its step in the trace.
 func TestHistory(t *testing.T) {
 	h := two()
 	all, err := judge.History(h, linear.Options{})
@@ -82,7 +83,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// A history that is read event by event is judged as one that is at hand.
+// TestRead: a history that is read event by event gets the same verdicts as one in memory.
 func TestRead(t *testing.T) {
 	undecided := 0
 	for i := range 400 {
@@ -99,7 +100,7 @@ func TestRead(t *testing.T) {
 			}
 			return nil
 		}, o)
-		if len(read) > 0 && read[0].Decision == linear.Undecided { // orders are only searched for where all is at hand
+		if len(read) > 0 && read[0].Decision == linear.Undecided { // linearizations are searched only in memory
 			whole[0], undecided = read[0], undecided+1
 		}
 		if (err == nil) != (again == nil) || !slices.Equal(whole, read) {

@@ -10,8 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestWordsOfHistory: clients are called as in the diagram and moments by its steps where both are known, and by the
-// numbers of processes and events elsewhere.
+// TestWordsOfHistory: texts name clients and steps if the history knows them, otherwise processes and events.
 func TestWordsOfHistory(t *testing.T) {
 	acquire := func(process int32, kind history.EventType) history.Event {
 		e := history.Event{Process: process, Type: kind, F: history.F(lock.Acquire)}
@@ -50,7 +49,7 @@ func TestWordsOfHistory(t *testing.T) {
 	}
 }
 
-// TestWho: where the number of clients is known, each process is one of theirs.
+// TestWho: if the number of clients is known, a process has the name of its client.
 func TestWho(t *testing.T) {
 	for clients, want := range map[int]string{0: "c3", 1: "c1", 2: "c1", 4: "c3"} {
 		if got := (&history.History{Clients: clients}).Who(3); got != want {

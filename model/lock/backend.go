@@ -8,48 +8,49 @@ import (
 	"strings"
 )
 
-// Backend is a kind of server, with all that concerns the locks on it.
+// Backend is a kind of server, such as AMQP or Redis, with the locks on it.
 type Backend struct {
 	// Name is the backend's name in targets and files; "" is AMQP.
 	Name string
 	// Title is the name for readers, such as "RabbitMQ".
 	Title string
-	// Defaults are the default options of the locks, safe and cheap.
+	// Defaults are the default options of the locks.
 	Defaults Options
 	// References are locks that should violate no property. Mutants are variants of them with one bug each, which
 	// prove that the properties can be violated.
 	References, Mutants []*Target
-	// Words are the words for its servers in texts.
+	// Words are the words that texts use for its servers.
 	Words Words
-	// Skips says which properties do not apply to the backend's locks, with the reasons, by the properties' names.
-	// [Target.Skips] adds to it.
+	// Skips are the properties, by name, that do not apply to the backend's locks, each with the reason. [Target.Skips]
+	// has further ones.
 	Skips map[string]string
 }
 
-// Words are the words in which texts speak of a backend's servers. The zero value speaks of a server without details.
+// Words are the words that texts use for a kind of server. With the zero value, texts say "server", without details.
 type Words struct {
 	// Server is the word for one server, such as "broker"; "" is "server".
 	Server string
-	// Restarted is the effect of a restart on locks, such as "exclusive queues are gone"; "" is none.
+	// Restarted says what a restart does to locks, such as "exclusive queues are gone"; "" says nothing.
 	Restarted string
-	// Hold is the thing whose possession makes a client a holder, such as "a token"; "" is an exclusive queue.
+	// Hold is the thing whose owner holds a slot, such as "a token"; "" means an exclusive queue.
 	Hold string
 }
 
-// Called is the word for a server.
+// Called is the word for one server, such as "broker".
 func (w Words) Called() string { return cmp.Or(w.Server, "server") }
 
-// The is the word for a server, with its article.
+// The is the word for one server with its article, such as "the broker".
 func (w Words) The() string { return "the " + w.Called() }
 
-// OffBroker reports whether the server is known not to be a broker. With zero Words the kind of server is unknown.
+// OffBroker reports whether the server is certainly no broker. With zero Words this is unknown, and the result is
+// false.
 func (w Words) OffBroker() bool { return w != (Words{}) && w.Server != "broker" }
 
 // Simulated is the name of the simulated server.
 func (b *Backend) Simulated() string { return "the simulated " + cmp.Or(b.Words.Server, b.Title) }
 
-// WordsOf returns the words of a target's backend, by the target's name. An unknown name is an external lock on the
-// kind of server named server; "" is a broker.
+// WordsOf returns the words of the backend of the target with that name. Without such a target, the lock is external,
+// and server names its backend; "" is AMQP.
 func WordsOf(target, server string) Words {
 	if t := TargetNamed(target); t != nil {
 		return BackendOf(t).Words
@@ -59,10 +60,10 @@ func WordsOf(target, server string) Words {
 	return Words{}
 }
 
-// Targets are the references, then the mutants.
+// Targets are all targets of the backend: the references, then the mutants.
 func (b *Backend) Targets() []*Target { return slices.Concat(b.References, b.Mutants) }
 
-// Reference is the backend's first reference of a lock type, or nil.
+// Reference is the backend's first reference of lock type k, or nil.
 func (b *Backend) Reference(k Kind) *Target {
 	i := slices.IndexFunc(b.References, func(t *Target) bool { return t.Kind == k })
 	if i < 0 {
@@ -71,14 +72,14 @@ func (b *Backend) Reference(k Kind) *Target {
 	return b.References[i]
 }
 
-// backends are the registered backends. The list does not change after initialisation.
+// backends are the registered backends, sorted by name. The list does not change after initialisation.
 var backends []*Backend
 
-// ErrUnknownBackend is wrapped by the error for an unknown backend's name.
+// ErrUnknownBackend is wrapped by the error for a backend's name that is not registered.
 var ErrUnknownBackend = errors.New("not known")
 
-// Register makes a backend known. It is called during initialisation. It panics if the name is taken, or if a target
-// belongs to another backend.
+// Register adds a backend to the registered ones. It is called during initialisation. It panics if the name or the name
+// of a target is taken, or if a target belongs to another backend.
 func Register(b *Backend) {
 	if _, err := BackendNamed(b.Name); err == nil {
 		panic(fmt.Sprintf("lock: backend %q is registered twice", b.Name))
@@ -95,13 +96,13 @@ func Register(b *Backend) {
 	slices.SortFunc(backends, func(a, b *Backend) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Backends are the registered backends with simulated locks, sorted by name; AMQP comes first. Other registered
-// backends serve external locks only.
+// Backends are the registered backends that have locks of this module, sorted by name; AMQP comes first. The others
+// serve external locks only.
 func Backends() []*Backend {
 	return slices.DeleteFunc(slices.Clone(backends), func(b *Backend) bool { return len(b.References) == 0 })
 }
 
-// unset are the options of a backend without simulated locks.
+// unset are the options of a backend that has no locks of this module: none.
 type unset struct{}
 
 // Check returns nil.
@@ -110,12 +111,12 @@ func (unset) Check() error { return nil }
 // Facts are empty.
 func (unset) Facts() Facts { return Facts{} }
 
-// RegisterServer makes a backend without simulated locks known, with the words for it.
+// RegisterServer registers a backend that has no locks of this module.
 func RegisterServer(name, title string, w Words) {
 	Register(&Backend{Name: name, Title: title, Words: w, Defaults: NewTable(name, unset{}).Defaults()})
 }
 
-// BackendNamed is the backend with that name. AMQP's name may be "" or written out.
+// BackendNamed is the registered backend with that name. Both "" and "amqp" are AMQP.
 func BackendNamed(name string) (*Backend, error) {
 	for _, b := range backends {
 		if b.Name == name || name == "amqp" && b.Name == "" {
@@ -129,7 +130,7 @@ func BackendNamed(name string) (*Backend, error) {
 	return nil, fmt.Errorf("server %q is %w: expected one of %s", name, ErrUnknownBackend, strings.Join(names, ", "))
 }
 
-// BackendOf is the backend of a target. It must be registered.
+// BackendOf is the backend of a target. It panics if the backend is not registered.
 func BackendOf(t *Target) *Backend {
 	b, err := BackendNamed(t.Backend)
 	if err != nil {
@@ -138,7 +139,7 @@ func BackendOf(t *Target) *Backend {
 	return b
 }
 
-// DefaultsOf are the default options of the backend with that name, which must be registered.
+// DefaultsOf are the default options of the backend with that name. It panics if the backend is not registered.
 func DefaultsOf(name string) Options {
 	b, err := BackendNamed(name)
 	if err != nil {
@@ -147,7 +148,7 @@ func DefaultsOf(name string) Options {
 	return b.Defaults
 }
 
-// TargetNamed is the target with that name, from any backend, or nil.
+// TargetNamed is the target with that name, of any registered backend; nil if there is none.
 func TargetNamed(name string) *Target {
 	for _, b := range backends {
 		for _, t := range b.Targets() {

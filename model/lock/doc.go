@@ -7,7 +7,8 @@
 //     makes Options of it with a [Table];
 //   - limits.go: the bounds of one execution.
 //
-// The machine of each lock decides when to give up (gave-up); packages monitor and beliefs judge whether it may.
+// The machine (client) of each lock decides when to give up (gave-up). Packages monitor and beliefs judge whether it
+// may.
 //
 // The machines of a backend's locks are in the backend's package (model/amqp/amqplock for AMQP). Slots count from 1.
 package lock

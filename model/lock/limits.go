@@ -5,18 +5,19 @@ import (
 	"strings"
 )
 
-// MaxClients and MaxLocks bound one execution, so that a monitor is a value of fixed size.
+// MaxClients and MaxLocks are the largest numbers of clients and locks in one execution. A monitor needs them to be a
+// value of fixed size.
 const (
 	MaxClients = 8
 	MaxLocks   = 2
 )
 
-// MaxSlots is the largest slot number that a client can be given. A byte counts slots, and add may exceed the number
-// given to create.
+// MaxSlots is the largest slot number that a client can be granted. Slots are counted in a byte, and adds may make more
+// of them than the create did.
 const MaxSlots = 250
 
-// CheckName reports what is wrong with a lock's name: a queue's name has at most 255 bytes, and those
-// that begin with "amq." are the broker's own.
+// CheckName returns an error if a lock cannot have that name: it must not be empty, have more than 240 bytes, or begin
+// with "amq.", which is reserved to the broker.
 func CheckName(name string) error {
 	switch {
 	case name == "":

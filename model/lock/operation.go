@@ -2,10 +2,10 @@ package lock
 
 import "fmt"
 
-// Op is an operation that a lock's user or its administrator calls.
+// Op is an operation that a client of a lock, or an administrator, calls.
 type Op uint8
 
-// The operations. Connect belongs to the harness: it opens the client's connection and channel before the first
+// The operations. Connect is not called by a lock's user: it opens the client's connection and channel before the first
 // operation.
 const (
 	NoOp Op = iota
@@ -19,7 +19,7 @@ const (
 	Destroy
 	Count
 	Wait
-	Refresh // a holder extends its lease; held says whether it still holds one
+	Refresh // a holder extends its lease; the result says whether it still has the lease
 	ops
 )
 
@@ -49,19 +49,19 @@ func OpNamed(name string) (Op, bool) {
 // Administrative reports whether the operation changes the slots of a semaphore. Count and wait only read.
 func (o Op) Administrative() bool { return o >= Create && o <= Destroy }
 
-// AsksHeld reports whether the operation asks if the client still holds the lock. A refresh is a verify that extends
-// the lease.
+// AsksHeld reports whether the operation's result says if the client still holds the lock: verify, and refresh, which
+// also extends the lease.
 func (o Op) AsksHeld() bool { return o == Verify || o == Refresh }
 
 // Outcome is how an operation ended, in Jepsen's terms.
 type Outcome uint8
 
-// The outcomes.
+// The outcomes, with Jepsen's words for them.
 const (
-	Pending Outcome = iota // not completed
+	Pending Outcome = iota // not yet ended
 	Done                   // ok: it took effect
 	Failed                 // fail: it certainly had no effect
-	Unknown                // info: it may have happened, and may still happen
+	Unknown                // info: it may have taken effect, or do so later
 )
 
 var outcomeNames = [...]string{"pending", "ok", "fail", "info"}
@@ -72,18 +72,18 @@ func (o Outcome) String() string { return outcomeNames[o] }
 // Reason says why an operation did not succeed.
 type Reason uint8
 
-// The reasons.
+// The reasons, with the operations that end with them.
 const (
 	NoReason     Reason = iota
-	Full                // acquire: every slot was seen taken, up to the first that does not exist
-	GaveUp              // acquire, wait: the last permitted attempt failed; slots may be free
-	Withdrawn           // acquire: the slot was removed between its claim and the check
+	Full                // acquire: it saw each slot taken, up to the first that does not exist
+	GaveUp              // acquire, wait: the last allowed attempt failed, although slots may be free
+	Withdrawn           // acquire: the slot was removed after the client claimed it
 	Removed             // verify: the slot does not exist any more
 	Disconnected        // the connection was lost
-	Busy                // administration: another client held the mutex until the last attempt
-	TimedOut            // no reply in time
+	Busy                // administration: another client held the administration mutex in each attempt
+	TimedOut            // no reply arrived in time
 	Crashed             // the client died
-	NotHeld             // release: there was nothing to release
+	NotHeld             // release: the client held nothing
 	reasons
 )
 
@@ -99,7 +99,7 @@ func (r Reason) String() string {
 	return "unknown"
 }
 
-// Of returns the name of the reason for a lock of kind k. For a mutex, full is called taken.
+// Of is the name of the reason for a lock of type k. For a mutex, "full" is called "taken".
 func (r Reason) Of(k Kind) string {
 	switch {
 	case k == Semaphore:
@@ -121,16 +121,16 @@ func ReasonNamed(name string) (Reason, bool) {
 	return NoReason, false
 }
 
-// Result is the outcome of an operation and what it returned.
+// Result is the outcome of an operation and the values that it returned.
 type Result struct {
 	Outcome Outcome
 	Reason  Reason
-	// Held says, for acquire, verify and refresh with outcome ok, that the lock is held.
+	// Held says that the client holds the lock, if an acquire, verify or refresh ended with outcome ok.
 	Held bool
-	// Slot is the slot acquired, verified, refreshed, released, withdrawn or waited for. For an acquire with unknown
-	// outcome it is the slot that was being claimed.
+	// Slot is the slot acquired, verified, refreshed, released, withdrawn or waited for. If an acquire has an unknown
+	// outcome, it is the slot that the client was claiming.
 	Slot uint8
-	// Slots is the number that count returned.
+	// Slots is the number of slots that count returned.
 	Slots uint8
 }
 
@@ -139,7 +139,7 @@ type Kind uint8
 
 // The lock types.
 const (
-	Semaphore       Kind = iota // persistent semaphore
+	Semaphore       Kind = iota // persistent semaphore: it has slots, which administrators add and remove
 	Mutex                       // non-persistent or "true" mutex: one exclusive queue
 	PersistentMutex             // a semaphore with a single slot
 	kinds
@@ -163,7 +163,8 @@ func KindNamed(name string) (Kind, error) {
 	return 0, fmt.Errorf("lock type %q: expected one of %q", name, kindNames)
 }
 
-// Operations are the operations of the lock type, in the order of a session. The slice is shared: do not change it.
+// Operations are the operations of the lock type, in the order in which a client may call them. Do not change the
+// slice: it is shared.
 func (k Kind) Operations() []Op {
 	switch k {
 	case Mutex:

@@ -8,53 +8,53 @@ import (
 	"slices"
 )
 
-// Options are the settings of a lock on one kind of server. A value is immutable; two values are equal (==) if all
-// their options are. A backend makes Options with a [Table].
+// Options are the settings of a lock of one backend. A value is immutable, and two values with the same settings are
+// equal (==). A backend makes Options with a [Table].
 type Options interface {
 	// Server is the name of the backend that the options belong to.
 	Server() string
-	// Defaults are the safe and cheap settings of the same backend.
+	// Defaults are the default options of the same backend.
 	Defaults() Options
 	// Table describes every option, in a fixed order.
 	Table() []Option
-	// Value is the value of an option, "" if there is none with that name.
+	// Value is the value of the option with that name; "" if there is no such option.
 	Value(name string) string
-	// With returns the options with one of them changed. The error names the option, and is [ErrUnknownOption] if
-	// there is none with that name.
+	// With returns a copy of the options in which the option with that name has another value. The error wraps
+	// [ErrUnknownOption] if there is no such option.
 	With(name, value string) (Options, error)
-	// Changed lists the options that differ from the defaults, as name and value.
+	// Changed lists the options that differ from the defaults, as pairs of name and value.
 	Changed() [][2]string
-	// Check reports options that exclude each other.
+	// Check returns an error if options exclude each other.
 	Check() error
-	// Facts are the settings that generic code needs.
+	// Facts are the settings that all backends have in common.
 	Facts() Facts
 }
 
 // Option describes one option.
 type Option struct {
-	Name   string // in files and flags
-	Was    string // its name in earlier versions, which is still accepted; "" if there was none
-	Values string // the permitted values
+	Name   string // its name in files and flags
+	Was    string // an earlier name, which is still accepted; "" if there is none
+	Values string // the allowed values, such as "true|false" or "0-100"
 	Doc    string
-	// Short are values that make operations shorter; minimising tries them.
+	// Short are values with which operations have fewer steps. Minimising a scenario tries them.
 	Short []string
 }
 
-// Facts are the settings of any lock that generic code needs.
+// Facts are settings that all backends have in common, for code that knows no backend.
 type Facts struct {
-	// Retries, AdminRetries and Polls are the numbers of further attempts that acquire, an administrative operation,
-	// and wait make before they give up.
+	// Retries is the number of further attempts of an acquire before it gives up, AdminRetries that of an
+	// administrative operation, and Polls that of a wait.
 	Retries, AdminRetries, Polls int
-	// SharedSession says that all clients use one session.
+	// SharedSession says that all clients share one session with the server.
 	SharedSession bool
-	// Random says that an option leaves something to chance, so that a client may have random choices.
+	// Random says that some options make clients choose at random.
 	Random bool
 }
 
-// ErrUnknownOption is wrapped by the error for an unknown option's name.
+// ErrUnknownOption is wrapped by the error for an option's name that no option has.
 var ErrUnknownOption = errors.New("not known")
 
-// SetOptions sets options in order, given as pairs of name and value.
+// SetOptions returns o with some options changed. pairs are names and values, applied in order.
 func SetOptions(o Options, pairs [][2]string) (Options, error) {
 	for _, p := range pairs {
 		var err error
@@ -65,7 +65,7 @@ func SetOptions(o Options, pairs [][2]string) (Options, error) {
 	return o, nil
 }
 
-// Renamed replaces earlier names of options by the current ones, in pairs of name and value.
+// Renamed replaces earlier names of options by their present names. pairs are names and values.
 func Renamed(o Options, pairs [][2]string) [][2]string {
 	out := slices.Clone(pairs)
 	for i, p := range out {
@@ -78,7 +78,7 @@ func Renamed(o Options, pairs [][2]string) [][2]string {
 	return out
 }
 
-// ReadOptions reads options from a JSON object of names and strings. A missing name keeps its value in def.
+// ReadOptions reads options from a JSON object of names and values. Options that it does not name are those of def.
 func ReadOptions(def Options, data []byte) (Options, error) {
 	var changed map[string]string
 	if err := json.Unmarshal(data, &changed); err != nil {

@@ -8,32 +8,32 @@ import (
 	"strings"
 )
 
-// Settings are a backend's own struct of options, with a field for each.
+// Settings is a backend's own struct of options, with one field for each option.
 type Settings interface {
 	comparable
-	// Check and Facts are those of [Options].
+	// Check and Facts are those of the interface [Options].
 	Check() error
 	Facts() Facts
 }
 
-// Field describes one option, and reads and sets its field.
+// Field describes one option of type T's settings. Get reads its value as text, and Set parses and sets it.
 type Field[T any] struct {
 	Option
 	Get func(*T) string
 	Set func(*T, string) error
 }
 
-// Table converts a backend's settings to [Options].
+// Table converts a backend's settings of type T to [Options] and back. It has a description of each option.
 type Table[T Settings] struct {
 	server   string
 	defaults T
-	safe     Options // the defaults, made once, since every scenario is drawn from them
+	safe     Options // defaults as Options, made once, since drawing a scenario needs them
 	fields   []Field[T]
 	options  []Option
 }
 
-// NewTable describes the options of the backend with that name. All names of options must differ, including earlier
-// names.
+// NewTable makes the table of the backend named server, with a field for each option. It panics if two options have the
+// same name; earlier names count as well.
 func NewTable[T Settings](server string, defaults T, fields ...Field[T]) *Table[T] {
 	t := &Table[T]{server: server, defaults: defaults, fields: fields}
 	t.safe = t.Options(defaults)
@@ -48,13 +48,13 @@ func NewTable[T Settings](server string, defaults T, fields ...Field[T]) *Table[
 	return t
 }
 
-// Defaults are the safe and cheap settings.
+// Defaults are the default options.
 func (t *Table[T]) Defaults() Options { return t.safe }
 
-// Options converts settings to generic Options.
+// Options converts settings to Options.
 func (t *Table[T]) Options(v T) Options { return settings[T]{t, v} }
 
-// Of returns the settings of options. It panics for options of another backend.
+// Of converts Options to settings. It panics if o belongs to another backend.
 func (t *Table[T]) Of(o Options) T {
 	s, ok := o.(settings[T])
 	if !ok {
@@ -66,19 +66,19 @@ func (t *Table[T]) Of(o Options) T {
 	return s.v
 }
 
-// Edit returns options whose settings have been changed.
+// Edit returns a copy of o in which change has changed the settings.
 func (t *Table[T]) Edit(o Options, change func(*T)) Options {
 	v := t.Of(o)
 	change(&v)
 	return t.Options(v)
 }
 
-// Fix makes a function for [Target.Fix] from a change of settings.
+// Fix makes a function for [Target.Fix] that changes settings by change.
 func (t *Table[T]) Fix(change func(*T)) func(Options) Options {
 	return func(o Options) Options { return t.Edit(o, change) }
 }
 
-// settings implement [Options].
+// settings implement [Options]: a backend's settings with their table.
 type settings[T Settings] struct {
 	table *Table[T]
 	v     T
@@ -90,7 +90,7 @@ func (s settings[T]) Table() []Option   { return s.table.options }
 func (s settings[T]) Check() error      { return s.v.Check() }
 func (s settings[T]) Facts() Facts      { return s.v.Facts() }
 
-// field is the option with that name or earlier name, or nil.
+// field is the description of the option with that name, or with that earlier name; nil if there is none.
 func (t *Table[T]) field(name string) *Field[T] {
 	i := slices.IndexFunc(t.fields, func(f Field[T]) bool { return f.Name == name || f.Was != "" && f.Was == name })
 	if i < 0 {
@@ -130,7 +130,7 @@ func (s settings[T]) Changed() (out [][2]string) {
 	return out
 }
 
-// String lists the options that differ from the defaults, as name=value.
+// String lists the options that differ from the defaults, as name=value, separated by spaces.
 func (s settings[T]) String() string {
 	var out []string
 	for _, c := range s.Changed() {
@@ -139,7 +139,7 @@ func (s settings[T]) String() string {
 	return strings.Join(out, " ")
 }
 
-// MarshalJSON writes the options so that [ReadOptions] reads them with the defaults.
+// MarshalJSON writes the options that differ from the defaults. [ReadOptions] with the defaults reads them.
 func (s settings[T]) MarshalJSON() ([]byte, error) {
 	changed := make(map[string]string)
 	for _, c := range s.Changed() {
@@ -148,7 +148,7 @@ func (s settings[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(changed)
 }
 
-// Word is an option whose value is one of several words.
+// Word describes an option of type string, whose value is one of values.
 func Word[T any](name, doc string, field func(*T) *string, values ...string) Field[T] {
 	return Field[T]{Option: Option{Name: name, Values: strings.Join(values, "|"), Doc: doc},
 		Get: func(o *T) string { return *field(o) },
@@ -161,7 +161,7 @@ func Word[T any](name, doc string, field func(*T) *string, values ...string) Fie
 		}}
 }
 
-// Number is an option that is a number from 0 to most.
+// Number describes an option that is a number from 0 to most.
 func Number[T any](name, doc string, most int, field func(*T) *int) Field[T] {
 	return Field[T]{Option: Option{Name: name, Values: fmt.Sprintf("0-%d", most), Doc: doc, Short: []string{"0", "1"}},
 		Get: func(o *T) string { return strconv.Itoa(*field(o)) },
@@ -175,7 +175,7 @@ func Number[T any](name, doc string, most int, field func(*T) *int) Field[T] {
 		}}
 }
 
-// Toggle is an option that is true or false.
+// Toggle describes an option that is true or false.
 func Toggle[T any](name, doc string, field func(*T) *bool) Field[T] {
 	return Field[T]{Option: Option{Name: name, Values: "true|false", Doc: doc},
 		Get: func(o *T) string { return strconv.FormatBool(*field(o)) },

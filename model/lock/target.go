@@ -2,29 +2,30 @@ package lock
 
 import "fmt"
 
-// Target is a lock to be judged: the reference, or a variant.
+// Target is a lock to be judged: a reference, a mutant, or a user's own variant of the reference.
 type Target struct {
 	Name string
-	Doc  string // one line
+	Doc  string // description in one line
 	Kind Kind
 	// Backend is the name of the lock's kind of server; "" is AMQP.
 	Backend string
-	// Traits are the lock's special features.
+	// Traits are special features of the lock, such as leases.
 	Traits Traits
-	// Offers are the operations of the lock; nil means those of its kind, and Refresh if it has leases.
+	// Offers are the operations that the lock has. nil means those of its Kind and, if it has leases, Refresh.
 	Offers []Op
-	// Breaks is the property that a mutant violates; "" for a lock that should violate none.
+	// Breaks is the name of the property that a mutant violates; "" if the lock should violate none.
 	Breaks string
-	// Fix overrides a scenario's options with those that define the target. It may be nil. See [Table.Fix].
+	// Fix returns a scenario's options with those changed that define the target; nil changes none. See [Table.Fix].
 	Fix func(Options) Options
-	// Skips says which properties do not apply to the target, with the reasons, by the properties' names.
-	// [Backend.Skips] adds to it.
+	// Skips are the properties, by name, that do not apply to the target, each with the reason. [Backend.Skips] has
+	// further ones.
 	Skips map[string]string
-	// Design is the backend's own description of the target's machines; nil is the reference.
+	// Design is the backend's description of how the target's machines differ from the reference; nil means that they
+	// do not.
 	Design any
 }
 
-// Operations are the operations that the target offers.
+// Operations are the operations that the target's clients can call.
 func (t *Target) Operations() []Op {
 	switch {
 	case t.Offers != nil:
@@ -35,7 +36,7 @@ func (t *Target) Operations() []Op {
 	return t.Kind.Operations()
 }
 
-// Settled are a scenario's options after the target's Fix.
+// Settled are the scenario's options o after the target's Fix.
 func (t *Target) Settled(o Options) Options {
 	if t.Fix != nil {
 		return t.Fix(o)
@@ -43,8 +44,8 @@ func (t *Target) Settled(o Options) Options {
 	return o
 }
 
-// Set changes some of the options, and applies the target's Fix. It is an error if Fix gives one of them another
-// value, since the judged lock must have every option that was asked for.
+// Set returns o with some options changed, after the target's Fix. It returns an error if Fix sets one of these options
+// to another value, since the lock would then not be the one that the user asked for.
 func (t *Target) Set(o Options, pairs [][2]string) (Options, error) {
 	o, err := SetOptions(o, pairs)
 	if err != nil {

@@ -1,36 +1,36 @@
 package lock
 
-// Traits are features that not every lock has. They decide which scenarios are drawn, and which properties apply.
+// Traits are features that only some locks have. They decide which scenarios are drawn and which properties apply.
 type Traits uint16
 
-// The traits.
+// The features that only some locks have.
 const (
-	// Leases says that a hold ends by itself at a time of the server's clock; [Refresh] extends it.
+	// Leases says that a hold ends at a certain time by the server's clock, unless [Refresh] extends it.
 	Leases Traits = 1 << iota
-	// Limits says that the argument of [Acquire] limits how many clients may hold the lock at once.
+	// Limits says that the argument of [Acquire] is a limit: the number of clients that may hold the lock at once.
 	Limits
-	// Priorities says that the argument of [Acquire] is a priority, and that a client takes the lock from a holder of
+	// Priorities says that the argument of [Acquire] is a priority. A client takes the lock away from a holder with a
 	// lower priority. A target has Limits or Priorities, not both.
 	Priorities
-	// Permits says that slots have no numbers of their own. A holder is given the lowest number that was free (see
-	// [github.com/lockproof/lockproof/model/monitor.Truth]), and the number of holders decides whether a lock is
-	// full.
+	// Permits says that the lock does not number its slots, so that only the number of holders matters. The monitor
+	// gives a holder the lowest free number (see [github.com/lockproof/lockproof/model/monitor.Truth]).
 	Permits
-	// Tokens says that grants have fencing tokens.
+	// Tokens says that each granted acquire returns a fencing token.
 	Tokens
-	// Deadlines says that a client stops believing, by its own clock, before its lease ends.
+	// Deadlines says that, by its own clock, a client stops believing that it holds the lock before its lease ends.
 	Deadlines
-	// Acknowledged says that a client that takes the lock from its holder waits for the holder's acknowledgement.
+	// Acknowledged says that a client that takes the lock away from a holder waits until the holder has acknowledged
+	// this.
 	Acknowledged
-	// Extends says that the holder of an external lock extends its lease by calling [Refresh].
+	// Extends says that a holder of an external lock extends its lease by calling [Refresh].
 	Extends
-	// Losses says that clients of an external lock report, unasked, that they have lost it.
+	// Losses says that clients of an external lock report on their own when they have lost it.
 	Losses
-	// Modes says that clients take an external mutex in read mode, which many may have at once, or in write mode.
+	// Modes says that an external mutex has a read mode, in which many clients may hold it at once, and a write mode.
 	Modes
-	// Sums says that an acquire of an external semaphore takes a number of permits that its caller states.
+	// Sums says that an acquire of an external semaphore takes as many permits as its caller states.
 	Sums
 )
 
-// Has reports whether the traits include all of some.
+// Has reports whether t includes all traits in some.
 func (t Traits) Has(some Traits) bool { return t&some == some }

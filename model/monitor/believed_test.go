@@ -10,12 +10,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestBelievedThroughout: one client verifies while another acquires its slot. If the verify says held, the
-// client has believed throughout; if it says no, the client may have known earlier.
+// TestBelievedThroughout: one client verifies while another acquires its slot. If the verify says held, its client has
+// believed all along that it holds the slot. If it says no, the client may have learnt of the loss before.
 func TestBelievedThroughout(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		held [2]bool // the reply of each client's verify
+		held [2]bool // whether each client's verify says held
 		want linear.Decision
 	}{
 		{"the first is told yes", [2]bool{true, false}, linear.Illegal},
@@ -33,7 +33,7 @@ func TestBelievedThroughout(t *testing.T) {
 		h := &history.History{Kind: lock.Mutex, Locks: []string{"jobs"}, Slots: []int{1}, Events: []history.Event{
 			asked(1, acquire), asked(2, acquire),
 			told(1, acquire, true), asked(1, verify),
-			told(2, acquire, true), asked(2, verify), // each while the other may know better
+			told(2, acquire, true), asked(2, verify), // the verify of one client overlaps the acquire of the other
 			told(1, verify, c.held[0]), told(2, verify, c.held[1]),
 		}}
 		b := beliefs.New(h, linear.Options{})
@@ -48,8 +48,9 @@ func TestBelievedThroughout(t *testing.T) {
 	}
 }
 
-// TestGrantGoesWithItsConnection: an acquire says held after the connection of its grant is gone. It leaves a
-// stale belief, also if a search keeps only the required state. Without a grant, the belief is wrong.
+// TestGrantGoesWithItsConnection: an acquire says held after the connection of its grant was lost. The belief is then
+// stale, not a violation of mutual-exclusion. Without a grant it is a violation. The same holds for a monitor that
+// keeps only the state that mutual-exclusion needs.
 func TestGrantGoesWithItsConnection(t *testing.T) {
 	for _, granted := range []bool{true, false} {
 		for _, forgets := range []bool{true, false} {

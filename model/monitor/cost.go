@@ -4,18 +4,18 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// CostClass is a class of operations with similar costs: an operation with its outcome.
+// CostClass is a class of operations with similar costs, such as acquires that get slot 1.
 type CostClass uint8
 
-// The cost classes.
+// The cost classes: operations with their outcomes.
 const (
-	AcquireFirst  CostClass = iota // slot 1 acquired, no race lost
-	AcquireLater                   // a higher slot acquired, no race lost
-	AcquireRaced                   // a slot acquired after RESOURCE_LOCKED
-	AcquireFull                    // every slot taken, no race lost
-	AcquireOther                   // full, withdrawn or given up after races
-	VerifyHeld                     // the slot is held
-	VerifyRemoved                  // the slot is lost
+	AcquireFirst  CostClass = iota // slot 1 acquired, without a lost race
+	AcquireLater                   // a higher slot acquired, without a lost race
+	AcquireRaced                   // a slot acquired after at least one lost race (RESOURCE_LOCKED)
+	AcquireFull                    // every slot was taken, without a lost race
+	AcquireOther                   // any other acquire that failed
+	VerifyHeld                     // a verify that says held
+	VerifyRemoved                  // any other verify
 	ReleaseOK
 	CreateOK
 	AddOK
@@ -23,8 +23,8 @@ const (
 	DestroyOK
 	CountOK
 	WaitOK
-	RefreshHeld // the lease continues
-	RefreshLost // the lease is lost
+	RefreshHeld // a refresh that says held
+	RefreshLost // any other refresh
 	CostClasses // the number of classes
 )
 
@@ -34,20 +34,20 @@ var costClassNames = [CostClasses]string{
 	"remove", "destroy", "count", "wait", "refresh, held", "refresh, not held",
 }
 
-// String is the cost class in words.
+// String is the name of the cost class for a semaphore, such as "acquire slot 1".
 func (s CostClass) String() string { return costClassNames[s] }
 
-// The measures of a tally.
+// The measures of an operation's cost.
 const (
 	Commands = iota
 	Trips    // round trips
-	Replies  // round trips if the client waited for every reply
-	Channels // opened
+	Replies  // round trips of a client that waits for every reply
+	Channels // channels opened
 	Connections
 	Measures // the number of measures
 )
 
-// Tally adds up the costs of one class, by measure.
+// Tally has the number of operations in a cost class, and the sum, minimum and maximum of each measure.
 type Tally struct {
 	Count         int
 	Sum, Min, Max [Measures]int
@@ -78,15 +78,15 @@ func (t *Tally) merge(o *Tally) {
 	t.Count += o.Count
 }
 
-// Costs adds up the costs of operations, by cost class. The zero value is ready to use.
+// Costs has the costs of many operations, by cost class. The zero value is ready to use.
 type Costs [CostClasses]Tally
 
-// Add counts one completed operation; lost is the number of its claims that RESOURCE_LOCKED refused.
+// Add adds a completed operation. lost is the number of its claims that were refused with RESOURCE_LOCKED.
 func (cs *Costs) Add(op lock.Op, r lock.Result, lost int, cost [Measures]int) {
 	cs[costClass(op, r, lost)].add(cost)
 }
 
-// Merge adds the sums of another Costs.
+// Merge adds the operations of o.
 func (cs *Costs) Merge(o *Costs) {
 	for i := range cs {
 		cs[i].merge(&o[i])
@@ -127,12 +127,12 @@ func acquiring(r lock.Result, lost int) CostClass {
 	return AcquireOther
 }
 
-// mutexCostClasses names cost classes for locks without slots.
+// mutexCostClasses are the names of cost classes for locks without slots, where they differ.
 var mutexCostClasses = map[CostClass]string{
 	AcquireFirst: "acquire, free", AcquireLater: "acquire, free", AcquireFull: "acquire, taken", AcquireOther: "acquire, failed otherwise",
 }
 
-// Of returns the name of the cost class for a lock of kind k.
+// Of is the name of the cost class for a lock of type k.
 func (s CostClass) Of(k lock.Kind) string {
 	if said, ok := mutexCostClasses[s]; ok && k != lock.Semaphore {
 		return said

@@ -8,7 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestCrashedAdministrator: an administrator that dies may have done a part of what it was asked for, and no more.
+// TestCrashedAdministrator: an administrator that dies may have changed some of the slots that it was asked to change,
+// but no others. Otherwise the events have no linearization.
 func TestCrashedAdministrator(t *testing.T) {
 	for _, c := range []struct {
 		op     lock.Op
@@ -39,8 +40,8 @@ func TestCrashedAdministrator(t *testing.T) {
 	}
 }
 
-// TestSharedRelease: where all share a connection, what a client has released and the connection has still is another's, if
-// another believes to hold it.
+// TestSharedRelease: if all clients share a connection, a slot may still be taken after one client's release, because
+// another client believes that it holds the slot.
 func TestSharedRelease(t *testing.T) {
 	for _, believers := range [][]uint8{{1}, {2}, {1, 2}, {2, 1}, {3, 2}} {
 		var m monitor.Monitor
@@ -61,7 +62,7 @@ func TestSharedRelease(t *testing.T) {
 	}
 }
 
-// TestEverySlot: the last slot is one like the others.
+// TestEverySlot: a Truth's methods treat the slots 1 to Slots alike.
 func TestEverySlot(t *testing.T) {
 	for s := uint8(1); s <= monitor.Slots; s++ {
 		truth := monitor.Truth{Exists: monitor.AllSlots, Taken: monitor.AllSlots &^ (1 << s)}

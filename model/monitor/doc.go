@@ -1,5 +1,6 @@
-// Package monitor watches one execution and finds violations as they happen. It always knows the server's own state.
-// A [Monitor] is a plain value: a search copies it, encodes it and merges states that it would judge the same.
+// Package monitor watches one execution and finds violations as they happen. It always knows the server's own state. A
+// [Monitor] is a plain value, so that a search can copy, encode and compare it. Monitors that judge all later events
+// alike are merged.
 //
 // Each file judges some properties, at certain events:
 //
@@ -13,6 +14,7 @@
 //	monitor_code.go       the fields that a set of properties needs, and their encoding for a search
 //	cost.go               the costs of operations, by class
 //
-// The monitor also keeps a witness of linearizability. If each operation can be placed at a moment at which the
-// server's state allowed it, the placements are a linearization, and package linear has nothing to search.
+// The monitor also builds a witness of linearizability: it places each operation at a moment of its call at which the
+// server's state allowed its result. If it can place all operations, they form a linearization, and package linear has
+// nothing to search.
 package monitor

@@ -7,10 +7,10 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestForeign: slots that two external clients add at the same time are counted.
+// TestForeign: if two external clients add slots at the same time, the lock must then have the slots of both.
 func TestForeign(t *testing.T) {
 	for _, foreign := range []bool{false, true} {
-		for _, made := range []uint8{4, 5} { // of the one there is, and one and two that are added
+		for _, made := range []uint8{4, 5} { // one slot existed, and 1 + 2 are added: 4 is right
 			m := new(Monitor)
 			m.Reset(lock.Semaphore, lock.Facts{}, 2, []Truth{{Exists: 1 << 1}})
 			if foreign {
@@ -28,8 +28,8 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestCountedAside: during administration an external client may count any number between the old and the new
-// one, and no other. A crashed administrator changes nothing more.
+// TestCountedAside: while an administrator works, an external client may count any number of slots between the old
+// number and the new one. After the administrator's crash only the actual number is right.
 func TestCountedAside(t *testing.T) {
 	const there, asked = 3, 2
 	for _, c := range []struct {

@@ -8,55 +8,55 @@ import (
 )
 
 // Monitor watches one execution and finds the properties that it violates. It always knows the broker's state. A
-// Monitor is a plain value: a copy is independent. Each method is one event; the world calls the methods in order.
+// Monitor is a plain value: a copy is independent. The simulated world calls a method for each event, in order.
 //
-// The monitor also keeps a witness of linearizability. If each operation can be placed at a moment at which the
-// broker's state allowed it, the placements are a linearization and no search is needed. Once Witnessed is false, the
-// history is checked on its own.
+// The monitor also builds a witness of linearizability: it places each operation at a moment of its call at which the
+// broker's state allowed its result. If it can place all operations, no search for a linearization is needed. Once
+// Witnessed is false, package linear has to judge the history.
 type Monitor struct {
-	Found           property.Set // properties seen violated
-	Exercised       property.Set // properties put to the test
-	Witnessed       bool         // the witness of linearizability stands, under the weak semantics of a failed acquire
-	WitnessedStrong bool         // the witness also stands under the strong semantics
+	Found           property.Set // properties that were violated
+	Exercised       property.Set // properties that were checked at least once
+	Witnessed       bool         // a linearization of the events so far is known (weak semantics of a failed acquire)
+	WitnessedStrong bool         // one is also known under the strong semantics
 	Checks          *Counts      // number of checks of each property; may be nil
 	Overlap         int64        // longest overlap of a stale belief with another client's hold, in virtual milliseconds
-	Overlaps        int32        // the same in commands
-	OwnClock        int64        // the longest overlap by the clock of the client that believed
+	Overlaps        int32        // the longest such overlap in commands
+	OwnClock        int64        // the longest such overlap by the believing client's own clock, in milliseconds
 
-	fresh    [4]property.Violation // recorded since TakeNew
+	fresh    [4]property.Violation // violations since the last TakeNew; freshly is their number
 	freshly  uint8
 	kind     lock.Kind
-	hold     string // see Speaks
-	retries  uint8  // the options' bounds of attempts: claims, administration mutex, polls
+	hold     string // what a holder owns: see Speaks
+	retries  uint8  // further attempts allowed: retries of claims, tries of the administration mutex, polls of wait
 	tries    uint8
 	polls    uint16
 	shared   bool
-	unbound  bool // the bounds are not known
-	drains   bool // administrators wait for the holders of the slots that they remove
-	foreign  bool // clients are external
+	unbound  bool // these maximum numbers are unknown
+	drains   bool // administrators wait for the holders of slots that they remove
+	foreign  bool // the clients are external
 	n        uint8
-	ended    uint8 // the set of owners whose connections have ended at this moment
-	dying    uint8 // the set of clients that crashed at this moment, except administrators
-	answered uint8 // the client that has just received its victims' last acknowledgement
+	ended    uint8 // set of clients whose connections have ended since the last At
+	dying    uint8 // set of clients, except administrators, that have crashed since the last At
+	answered uint8 // the client that has just got the last acknowledgement that it waited for
 	traits   lock.Traits
 	now      int64
 	clients  [lock.MaxClients]watch
 	locks    [lock.MaxLocks]lockWatch
 }
 
-// Counts has a number for every property, custom properties included.
+// Counts has a number for each property, including custom ones.
 type Counts [property.Most]int
 
-// watch is the monitor's knowledge of one client. Fields that only some properties need are in groups; a search keeps
-// or drops a group as a whole (see [retained]).
+// watch is what the monitor knows of one client. Fields that only some properties need form groups. A search keeps or
+// drops each group as a whole (see [retained]).
 type watch struct {
 	op        lock.Op
 	lock      uint8
 	arg       uint8
-	alive     bool // it has not crashed
-	connected bool // the broker has the connection on which the client's belief rests
+	alive     bool // the client has not crashed
+	connected bool // the broker still has the connection on which the believed slot was granted
 	believed  uint8
-	released  bool // the current call has given up the belief, but has not returned yet
+	released  bool // a command of the call has given the slot up, but the call has not returned
 
 	renewal
 	loss
@@ -67,7 +67,7 @@ type watch struct {
 	timing
 	lease
 
-	// The current call.
+	// Groups for the operation under way.
 	existence
 	holders
 	grants
@@ -84,106 +84,105 @@ type watch struct {
 	asking
 }
 
-// State that lasts from call to call.
+// Groups that matter longer than one operation.
 type (
 	renewal struct {
-		gone bool // the believed slot was removed at some moment since its grant
+		gone bool // the believed slot has been removed at some moment since its grant
 	}
 	loss struct {
-		dropped bool // the client lost its connection without cause, and has not opened another
+		dropped bool // a fault ended the client's connection, and it has not opened another
 	}
 	moves struct {
-		moved bool // the client has opened a connection since it was granted the believed slot
+		moved bool // the client has opened a connection since the believed slot was granted
 	}
 	theDead struct {
-		left  uint8 // the slot that it believed it held when it crashed
-		spent bool  // its crash has lost a slot
+		left  uint8 // the slot that the client believed it held when it crashed; 0 is none
+		spent bool  // a slot was lost by the crash
 	}
-	// loosened is what a history of leases leaves open about a client; see [watch.loosen].
+	// loosened is what a history with leases does not say about a client's holds; see [watch.loosen].
 	loosened struct {
-		loose  uint16 // slots that the client may lose at any moment
+		loose  uint16 // slots that the history allows the client to lose at any moment
 		owed   bool   // an unanswered acquire may still be granted a slot
-		again  uint16 // slots that an unanswered verify or refresh may still reacquire
-		lost   bool   // the slot of the current verify or refresh was lost before the end of its lease
-		unsaid bool   // the reply has to report that a release gave the slot up, or that a verify or refresh reacquired it
+		again  uint16 // slots that an unanswered verify or refresh may still acquire again
+		lost   bool   // the slot of the verify or refresh under way was lost before its lease ended
+		unsaid bool   // a slot was given up or acquired again during the call, and the result has to say so
 	}
-	// overlap is a measurement. No verdict needs it, so no search keeps it.
+	// overlap measures a stale belief. No property needs it, so that no search keeps it.
 	overlap struct {
-		since int64 // when the client's stale belief began to overlap with another's hold; 0 is no overlap
+		since int64 // start of an overlap with another client's hold, in virtual milliseconds; 0 is no overlap
 		steps int32 // number of commands since then
-		then  int32 // how far the client's clock was ahead at that time
+		then  int32 // how far the client's clock was ahead then, in milliseconds
 	}
 )
 
-// State of one call: sets of slots for which something was true at some moment of the call, the call's effects, and
-// its obstacles.
+// Groups for the operation under way. A set of slots has those for which something was true at some moment of the call.
 type (
 	existence struct {
-		existed uint16 // the slot existed
-		absent  uint16 // the slot did not exist
+		existed uint16 // slots that existed
+		absent  uint16 // slots that did not exist
 	}
 	holders struct {
-		busy  uint16 // the slot was taken or did not exist
-		empty uint16 // the slot had no holder
-		full  bool   // every slot was taken
+		busy  uint16 // slots that were taken, pending or did not exist
+		empty uint16 // slots that had no holder
+		full  bool   // at some moment no slot was free
 	}
 	grants struct {
-		granted uint16 // the slot was granted to this client by this call
-		claimed uint16 // the slot existed and belonged to this client, granted by this call
-		undone  uint16 // the slot was missing and belonged to this client, granted by this call
-		blocked bool   // a command of the call is blocked in the server; any client's step may complete it
+		granted uint16 // slots that this call was granted
+		claimed uint16 // of these, slots that existed while this client had them
+		undone  uint16 // of these, slots that did not exist while this client had them
+		blocked bool   // a command waits in the server; another client's step may let it continue
 	}
 	own struct {
-		mine uint16 // the slot belonged to this client
-		held uint16 // the slot existed and belonged to this client
+		mine uint16 // slots that this client had
+		held uint16 // slots that existed while this client had them
 	}
 	counts struct {
-		counted uint16 // bit n: there were n slots
-		grown   uint8  // slots that this call added
+		counted uint16 // numbers of slots that the lock had: bit n is n slots
+		grown   uint8  // number of slots that this call added
 		shrunk  uint8
 	}
 	waiting struct {
-		waited  bool   // another client was administering, or crashed while administering
-		refused uint8  // claims that RESOURCE_LOCKED refused
-		asked   uint16 // polls of the administration mutex or of a B queue
+		waited  bool   // another client administered, or had crashed while administering
+		refused uint8  // number of claims refused with RESOURCE_LOCKED
+		asked   uint16 // number of polls of the administration mutex or of a B queue
 	}
 	trouble struct {
-		troubled bool // the link broke without cause, or a reply was lost
+		troubled bool // a fault broke the link, or a reply was lost
 	}
 	admins struct {
-		working     bool // the operation has touched A queues
-		interleaved bool // another client administered during the call
-		alone       bool // there was no other administrative operation so far
+		working     bool // this call has sent a command on an A queue
+		interleaved bool // another client has changed slots since this call touched them
+		alone       bool // no other administrative operation has overlapped this one
 	}
 	claims struct {
-		declared uint16 // slots whose B queue this call declared
+		declared uint16 // slots whose B queue this call has declared
 	}
 	costs struct {
-		linked bool  // the link was up when the call began
-		mended uint8 // channels that broke, for any reason
-		wasted bool  // the operation itself broke one of them without need
+		linked bool  // the client had a connection and channel when the call began
+		mended uint8 // number of channels that broke during the call
+		wasted bool  // a command of this call broke a channel without need
 		cost   Cost
 	}
 	damage struct {
 		deleted bool // this call removed a slot
 	}
 	staleness struct {
-		stale bool // the connection was already dropped when the call began
+		stale bool // the believed hold was already lost when the call began
 	}
-	// breakage decides the cost class of the call. No verdict needs it, so no search keeps it.
+	// breakage is for the cost class of the call. No property needs it, so that no search keeps it.
 	breakage struct {
-		broken bool // a channel broke, but not because of the operation's commands
+		broken bool // a channel broke, and not by a refused claim
 	}
 )
 
-// lockWatch is the monitor's knowledge of one lock.
+// lockWatch is what the monitor knows of one lock.
 type lockWatch struct {
 	truth    Truth
-	expected int8 // expected number of slots; -1 is unknown
-	// start is the initial set of slots if the execution begins with intended holes: see BeginsWithHoles. It does not
-	// change, and is no part of a state.
+	expected int8 // number of slots that the lock should have; -1 is unknown
+	// start is the set of slots at the beginning, if it intentionally has holes: see BeginsWithHoles. It never changes,
+	// so that states do not contain it.
 	start uint16
-	// Leases only: the largest fencing token granted, and the number of grants.
+	// For locks with traits: the largest fencing token granted, and the number of grants.
 	token  uint32
 	grants uint8
 	// The lock's state when the current action began, and the states that it has passed through since. A search asks for
@@ -191,16 +190,17 @@ type lockWatch struct {
 	before, passed Seen
 }
 
-// Cost is the cost of one operation.
+// Cost is the cost of one operation: numbers of commands, round trips, channels and connections.
 type Cost struct {
 	Commands    uint16
-	Trips       uint16 // round trips: batches written before waiting
-	Replies     uint16 // round trips if the client waited for every reply
+	Trips       uint16 // round trips: commands sent after waiting for all earlier replies
+	Replies     uint16 // round trips of a client that waits for every reply
 	Channels    uint8  // channels opened
 	Connections uint8  // connections opened
 }
 
-// Reset begins a new execution of n clients of locks of one kind. o are the facts of the locks' options.
+// Reset begins a new execution with n clients and locks of type kind. o are facts of the locks' options, and locks the
+// initial states.
 func (m *Monitor) Reset(kind lock.Kind, o lock.Facts, n int, locks []Truth) {
 	*m = Monitor{
 		kind: kind, retries: uint8(o.Retries), tries: uint8(o.AdminRetries), polls: uint16(o.Polls),
@@ -215,29 +215,30 @@ func (m *Monitor) Reset(kind lock.Kind, o lock.Facts, n int, locks []Truth) {
 	}
 }
 
-// BeginsWithHoles says that a lock's holes at the start are intended. They are no violation until the slots change.
+// BeginsWithHoles says that the holes among a lock's initial slots are intended. They are no violation until slots
+// change.
 func (m *Monitor) BeginsWithHoles(l uint8) { m.locks[l].start = m.locks[l].truth.Exists }
 
-// Unbound says that the maximum numbers of attempts are not known. They are then not judged, and an operation may
-// give up after any obstacle.
+// Unbound says that the maximum numbers of attempts are unknown. They are then not judged, and an operation may give up
+// if anything hindered it.
 func (m *Monitor) Unbound() { m.unbound = true }
 
-// Foreign says that the clients are external. They may look at slots before they have the administration mutex, and
-// release with several commands. An add also counts if another administrator fails or adds slots during the call;
-// searches skip this rule, since it would make more states differ. A count during administration may return any
-// number between the old and the new one.
+// Foreign says that the clients are external. They may look at slots before they have the administration mutex, and may
+// release by several commands. Slots that an add adds are expected even if other administrators fail or add slots at
+// the same time. Searches do not use this rule, since it would make more states differ. A count during administration
+// may return any number between the old number of slots and the new one.
 func (m *Monitor) Foreign() { m.foreign = true }
 
-// Drains says that an administrator removes only slots without a holder, and may fail because a slot has one.
+// Drains says that administrators remove only slots without a holder, and may fail because a slot has a holder.
 func (m *Monitor) Drains() { m.drains = true }
 
-// Speaks sets the words in which violations name the thing that makes a client a holder; "" is an exclusive queue.
+// Speaks sets what violations call the thing whose owner holds a slot; "" means an exclusive queue.
 func (m *Monitor) Speaks(w lock.Words) { m.hold = w.Hold }
 
 // Has sets the traits of the locks.
 func (m *Monitor) Has(t lock.Traits) { m.traits = t }
 
-// number is the number of a lock's slots. Permits are counted without regard to their numbers.
+// number is the number of a lock's slots: all existing ones for permits, otherwise those before the first hole.
 func (m *Monitor) number(t *Truth) int8 {
 	if m.traits.Has(lock.Permits) {
 		return int8(bits.OnesCount16(t.Exists))
@@ -245,15 +246,15 @@ func (m *Monitor) number(t *Truth) int8 {
 	return int8(t.Count())
 }
 
-// whole reports whether the slots have no hole. Permits have no holes.
+// whole reports whether there is no hole among the slots. Permits cannot have holes.
 func (m *Monitor) whole(t *Truth) bool { return t.Contiguous() || m.traits.Has(lock.Permits) }
 
-// otherSlots reports whether the set of slots changed. For permits, only their number counts.
+// otherSlots reports whether the slots changed from old to t. Of permits only the number counts.
 func (m *Monitor) otherSlots(old, t *Truth) bool {
 	return old.Exists != t.Exists && !(m.traits.Has(lock.Permits) && m.number(old) == m.number(t))
 }
 
-// violate records a violation.
+// violate records a violation of property p, if it is the first one.
 func (m *Monitor) violate(p property.Property, client, other, slot uint8, detail string) {
 	m.exercise(p)
 	if m.Found.Has(p) {
@@ -284,7 +285,7 @@ func (m *Monitor) exercise(p property.Property) {
 	}
 }
 
-// require violates a property unless the condition holds.
+// require counts a check of property p, and records a violation if ok is false.
 func (m *Monitor) require(p property.Property, ok bool, client, other, slot uint8, detail string) {
 	if ok {
 		m.exercise(p)
@@ -293,16 +294,18 @@ func (m *Monitor) require(p property.Property, ok bool, client, other, slot uint
 	m.violate(p, client, other, slot, detail)
 }
 
-// Witnesses reports whether the witness of linearizability stands, under the given semantics of a failed
-// acquire.
+// Witnesses reports whether the monitor knows a linearization of the events so far, under the given semantics of failed
+// acquires.
 func (m *Monitor) Witnesses(s property.FailedAcquire) bool {
 	return m.WitnessedStrong || m.Witnessed && s == property.Weak
 }
 
-// dropWitness gives up the witness of linearizability: the history will be searched.
+// dropWitness records that the monitor no longer knows a linearization of the events, so that package linear has to
+// judge the history.
 func (m *Monitor) dropWitness() { m.Witnessed, m.WitnessedStrong = false, false }
 
-// Begin is the invocation of an operation on lock l by client c.
+// Begin is called when client c invokes an operation on lock number l. linked says that the client has a connection and
+// a channel.
 func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	w := &m.clients[c-1]
 	m.answered = 0
@@ -321,7 +324,7 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	}
 	if op == lock.Release {
 		w.arg, w.believed = w.believed, 0
-		if m.traits != 0 { // a client that takes the slot need not ask a client that is releasing
+		if m.traits != 0 { // a client that takes the slot away need not ask a client that is releasing it
 			m.gaveUp(c, w)
 		}
 	}
@@ -332,7 +335,7 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 	m.observe(c, w)
 }
 
-// meet marks a beginning operation and the operations under way as concurrent.
+// meet records that client c's new operation overlaps the operations under way on the same lock.
 func (m *Monitor) meet(c uint8, w *watch) {
 	if w.op.Administrative() {
 		m.locks[w.lock].passed.Begun = true
@@ -347,14 +350,14 @@ func (m *Monitor) meet(c uint8, w *watch) {
 		}
 		if o.op.Administrative() && w.op.Administrative() {
 			o.waited, w.waited = true, true
-			if !m.foreign || o.op != lock.Create || w.op != lock.Create { // several creates have the effect of the largest
+			if !m.foreign || o.op != lock.Create || w.op != lock.Create { // the largest create counts
 				o.alone, w.alone = false, false
 			}
 		}
 	}
 }
 
-// observe adds the lock's current state to the sets of a call.
+// observe adds the lock's present state to the sets of the call of client c.
 func (m *Monitor) observe(c uint8, w *watch) {
 	t, seen := &m.locks[w.lock].truth, m.see(w.lock)
 	w.existed |= seen.Existed
@@ -375,15 +378,15 @@ func (m *Monitor) observe(c uint8, w *watch) {
 	}
 }
 
-// countAside adds the numbers that external clients may count during administration. Their count may read a resource
-// other than the slots, which an administrator changes before or after the slots.
+// countAside adds the numbers of slots that an external client's count may return during administration. The client may
+// read another resource than the slots, which an administrator changes earlier or later than the slots.
 func (m *Monitor) countAside(w *watch) {
 	if m.foreign && w.op == lock.Count {
 		w.counted |= m.countable(w.lock)
 	}
 }
 
-// countable are the numbers of slots that a lock may have had or may get during administration.
+// countable are the numbers of slots, as bits, that a count may return while clients administer the lock.
 func (m *Monitor) countable(l uint8) (all uint16) {
 	for i := range m.clients[:m.n] {
 		if o := &m.clients[i]; o.alive && o.lock == l && o.op.Administrative() {
@@ -394,7 +397,7 @@ func (m *Monitor) countable(l uint8) (all uint16) {
 	return all
 }
 
-// between is the range of the number of slots during the client's administrative operation.
+// between is the range of the number of slots while the client's administrative operation is under way.
 func (w *watch) between() (least, most int) {
 	least, most = bits.TrailingZeros16(w.counted), bits.Len16(w.counted)-1
 	switch w.op {
@@ -410,9 +413,9 @@ func (w *watch) between() (least, most int) {
 	return least, most
 }
 
-// administered reports whether the administration mutex has a rightful holder: a client that administers or counts
-// permits, or a crashed client or half-open connection. If the lock's bounds are not known, any operation may take
-// the mutex.
+// administered reports whether a client rightly has the administration mutex. It may be a client that administers or
+// counts permits, a crashed client, or a half-open connection. If the maximum numbers of attempts are unknown, it may
+// be any client with an operation under way.
 func (m *Monitor) administered(l uint8, t *Truth) bool {
 	switch {
 	case t.Admin == 0:
@@ -429,7 +432,7 @@ func (m *Monitor) administered(l uint8, t *Truth) bool {
 	return false
 }
 
-// owner is the client that owns the connection of client c: client 1 if all share one connection.
+// owner is the client whose number owners have in the server's state: c, or 1 if all clients share a connection.
 func (m *Monitor) owner(c uint8) uint8 {
 	if m.shared {
 		return 1
@@ -437,7 +440,7 @@ func (m *Monitor) owner(c uint8) uint8 {
 	return c
 }
 
-// owned is the set of slots that belong to a client's connection.
+// owned is the set of slots whose owner is client c.
 func (t *Truth) owned(c uint8) (set uint16) {
 	for s := uint16(1); s <= Slots; s++ {
 		if t.Owner[s] == c {
@@ -447,16 +450,17 @@ func (t *Truth) owned(c uint8) (set uint16) {
 	return set
 }
 
-// At sets the time, in virtual milliseconds, and begins a new moment.
+// At sets the present time in virtual milliseconds. It forgets which connections ended and which clients crashed
+// before.
 func (m *Monitor) At(now int64) { m.now, m.ended, m.dying = now, 0, 0 }
 
-// Client is the part of a client's state that every state of a search keeps.
+// Client is the part of a client's state that a search always keeps.
 type Client struct {
 	Lock      uint8
 	Op        lock.Op // the operation under way; NoOp is none
 	Believes  uint8   // the slot that the client believes it holds; 0 is none
 	Alive     bool
-	Connected bool // the server has the connection under which the believed slot was granted; true without a belief
+	Connected bool // the server has the connection on which the believed slot was granted; true without a belief
 }
 
 // Client returns the state of a client.
@@ -465,5 +469,5 @@ func (m *Monitor) Client(c uint8) Client {
 	return Client{w.lock, w.op, w.believed, w.alive, w.connected || w.believed == 0}
 }
 
-// Truth is the server's state of a lock.
+// Truth is the server's state of lock number l.
 func (m *Monitor) Truth(l uint8) Truth { return m.locks[l].truth }

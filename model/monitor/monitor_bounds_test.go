@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Giving up is an answer only after the last permitted attempt. If the bounds are not known, one refused
-// attempt is enough.
+// TestGivingUp: an acquire may give up only after its last allowed attempt. If the number of attempts is unknown, it
+// may after one refused attempt.
 func TestGivingUp(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -42,8 +42,8 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
-// An acquire may fail without a reason if a slot had a holder, a claim was refused, or no slot existed.
-// Otherwise it had to succeed. Other operations have no such excuse.
+// TestFailingWithoutAReason: an acquire may fail without a reason if a slot had a holder, a claim was refused, or no
+// slot existed. In other cases it must succeed. Other operations may not fail without a reason.
 func TestFailingWithoutAReason(t *testing.T) {
 	failed := lock.Result{Outcome: lock.Failed}
 	held := Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 2}}
@@ -82,7 +82,8 @@ func TestFailingWithoutAReason(t *testing.T) {
 	}
 }
 
-// A verify that says the slot is removed is its own witness only if it was removed at some moment of the call.
+// TestWitnessOfRemoved: a verify that says "removed" has a linearization only if the slot was missing at some moment of
+// the call.
 func TestWitnessOfRemoved(t *testing.T) {
 	for _, removed := range []bool{true, false} {
 		m := holding()
@@ -100,8 +101,8 @@ func TestWitnessOfRemoved(t *testing.T) {
 	}
 }
 
-// On a shared connection, a release fails if the client's slot is still taken after it, unless the slot was
-// free meanwhile or another client has claimed it since.
+// TestReleaseOnASharedConnection: if all clients share a connection, a release is violated if the slot is still taken
+// after it. It is not if the slot was free during the call, or if another client claimed it since.
 func TestReleaseOnASharedConnection(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -130,8 +131,8 @@ func TestReleaseOnASharedConnection(t *testing.T) {
 	}
 }
 
-// A B queue without an owner is a leak, after a release as after a crash, unless a live client may have it.
-// The client believes to hold the slot, or its current acquire has declared the queue.
+// TestOrphanHasPendingOwner: a B queue without an owner is a leak, unless it may belong to a live client. This is a
+// client that believes it holds the slot, or whose current acquire has declared the queue.
 func TestOrphanHasPendingOwner(t *testing.T) {
 	declared := amqp.Reply{Kind: amqp.OK}
 	declare := amqp.Command{Method: amqp.QueueDeclare}
@@ -197,8 +198,8 @@ func TestOrphanHasPendingOwner(t *testing.T) {
 	}
 }
 
-// A dead client that makes no more difference is reduced to its lock. Without a belief, a client's connection
-// is invisible to others.
+// TestWhatIsSeenOfAClient: dead clients that no longer matter have the same code, except for their lock. If a client
+// holds nothing, it makes no difference to others whether it has a connection.
 func TestWhatIsSeenOfAClient(t *testing.T) {
 	code := func(write func(*codec.Coder)) []byte {
 		w := codec.Write(nil)
@@ -255,7 +256,7 @@ func TestWhatIsSeenOfAClient(t *testing.T) {
 	}
 }
 
-// Merged sums of costs equal one sum of all.
+// TestCostsAdded: merging several Costs gives the same as adding all operations to one.
 func TestCostsAdded(t *testing.T) {
 	var all Costs
 	var parts [3]Costs
@@ -265,7 +266,7 @@ func TestCostsAdded(t *testing.T) {
 		parts[i%2].Add(lock.Acquire, r, 0, cost)
 	}
 	var sum Costs
-	for i := range parts { // the last has nothing
+	for i := range parts { // the last one is empty
 		sum.Merge(&parts[i])
 	}
 	want := Tally{Count: 4, Sum: [Measures]int{24, 11, 17, 1, 1}, Min: [Measures]int{4, 1, 2, 0, 0}, Max: [Measures]int{9, 5, 6, 1, 1}}
@@ -274,7 +275,7 @@ func TestCostsAdded(t *testing.T) {
 	}
 }
 
-// Slots are those that were administered, though none were.
+// TestSlotsOfNobody: a slot that appears without an administrative operation violates contiguous-slots.
 func TestSlotsOfNobody(t *testing.T) {
 	var m Monitor
 	m.Reset(lock.Semaphore, lock.Facts{}, 1, []Truth{{}})
@@ -285,7 +286,7 @@ func TestSlotsOfNobody(t *testing.T) {
 	}
 }
 
-// The budget of an acquire after lost races: the full cost again for each channel that broke.
+// TestCostOfLostRaces: for each channel that a lost race breaks, an acquire may cost the full amount once more.
 func TestCostOfLostRaces(t *testing.T) {
 	probe := amqp.Command{Method: amqp.BasicPublish}
 	declare := amqp.Command{Method: amqp.QueueDeclare, Pipelined: true}
@@ -313,8 +314,8 @@ func TestCostOfLostRaces(t *testing.T) {
 	}
 }
 
-// A claim on a queue that existed all along breaks a channel without need. A mutex of unknown design may have
-// no other question than a claim.
+// TestClaimAsAQuestion: to claim a slot whose holder's queue existed all along breaks a channel without need. For a
+// mutex of unknown design this is no violation, since a claim may be its only way to ask.
 func TestClaimAsAQuestion(t *testing.T) {
 	declare := amqp.Command{Method: amqp.QueueDeclare}
 	locked := amqp.Reply{Kind: amqp.ChannelClosed, Code: amqp.ResourceLocked}
@@ -338,8 +339,8 @@ func TestClaimAsAQuestion(t *testing.T) {
 	}
 }
 
-// On a lock whose bounds are not known, any operation may keep an administrator out; without a lock, an
-// administrator may do nothing.
+// TestNothingIsAdministered: if the maximum numbers of attempts are unknown, administration may be busy while any
+// operation is under way, and may do nothing if there is nothing to change.
 func TestNothingIsAdministered(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// CodeShared writes or reads the state that belongs to no client: the expected slots of each lock, and
-// whether the witness of linearizability stands.
+// CodeShared encodes, or decodes if c reads, the state that belongs to no client: the expected number of slots of each
+// lock, and whether a linearization of the events is known.
 func (m *Monitor) CodeShared(c *codec.Coder, locks int) {
 	codec.Bools(c, &m.Witnessed, &m.WitnessedStrong)
 	for i := range m.locks[:locks] {
@@ -23,15 +23,15 @@ func (m *Monitor) CodeShared(c *codec.Coder, locks int) {
 	}
 }
 
-// CodeClient writes or reads the state of a client.
+// CodeClient encodes the state of a client, or decodes it if c reads.
 func (m *Monitor) CodeClient(c *codec.Coder, client uint8) {
 	if c.Reading() {
-		m.clients[client-1] = watch{} // reading replaces the whole state
+		m.clients[client-1] = watch{} // decoding replaces the whole state
 	}
 	m.encode(&m.clients[client-1], c)
 }
 
-// encode writes or reads a client's watch, with its lease if the locks have any trait.
+// encode encodes or decodes a client's watch, and its lease if the locks have any trait.
 func (m *Monitor) encode(w *watch, c *codec.Coder) {
 	w.encode(c)
 	if m.traits != 0 {
@@ -39,10 +39,10 @@ func (m *Monitor) encode(w *watch, c *codec.Coder) {
 	}
 }
 
-// Left reports whether it still has to be judged that a dead client's slot is freed.
+// Left reports whether a dead client's slot has not yet been judged: it must become free.
 func (m *Monitor) Left(c uint8) bool { return m.clients[c-1].left > 0 || m.clients[c-1].spent }
 
-// CodeDead writes a dead client that can no longer make a difference. All such clients of one lock are equal.
+// CodeDead encodes a dead client that has no influence any more. All such clients of one lock have the same code.
 func (m *Monitor) CodeDead(c *codec.Coder, client uint8) {
 	dead := watch{lock: m.clients[client-1].lock, connected: true}
 	m.encode(&dead, c)
@@ -75,7 +75,7 @@ func (w *watch) encode(c *codec.Coder) {
 	codec.Byte(c, &w.cost.Connections)
 }
 
-// CodeView writes the part of a client's state that can affect other clients, for the properties in keep.
+// CodeView encodes the part of a client's state that can affect how other clients are judged by the properties in keep.
 func (m *Monitor) CodeView(c *codec.Coder, client uint8, keep property.Set) {
 	w, wanted := m.clients[client-1], retainedFor(keep)
 	if w.believed == 0 {
@@ -94,16 +94,16 @@ func (m *Monitor) CodeView(c *codec.Coder, client uint8, keep property.Set) {
 	codec.Number(c, &w.declared)
 }
 
-// Holds reports whether a client believes it holds a slot on a connection that the broker has.
+// Holds reports whether client c believes it holds a slot, and the broker has the connection on which it was granted.
 func (m *Monitor) Holds(c uint8) bool {
 	w := &m.clients[c-1]
 	return w.believed > 0 && w.connected
 }
 
-// Memoryless reports whether no property in keep needs the past of one client to judge another.
+// Memoryless reports whether the properties in keep need nothing of a client's past.
 func Memoryless(keep property.Set) bool { return retainedFor(keep) == 0 }
 
-// retainedFor are the groups that the monitor must keep for a set of properties.
+// retainedFor are the groups of fields that the monitor must keep to judge the properties in keep.
 func retainedFor(keep property.Set) (all retained) {
 	for p, n := range needs {
 		if keep.Has(property.Property(p)) {
@@ -113,16 +113,16 @@ func retainedFor(keep property.Set) (all retained) {
 	return all
 }
 
-// Visible is the state that clients can observe of one another and of the locks.
+// Visible is the part of the state that steps of other clients may change or depend on.
 type Visible struct {
 	Exists, Taken              [lock.MaxLocks]uint16
-	Mutex, Administered        [lock.MaxLocks]bool // the administration mutex is taken; it has a rightful holder
-	Administering, Touching    bool                // this client administers; it has touched A queues
+	Mutex, Administered        [lock.MaxLocks]bool // the administration mutex is taken; it is taken rightly
+	Administering, Touching    bool                // the client administers; it has touched A queues
 	Alive                      bool
-	Witnessed, WitnessedStrong bool // the witness stands, which needs more state
+	Witnessed, WitnessedStrong bool // a linearization is known, which depends on more state
 }
 
-// Visible is the currently observable state, with that of client c; 0 is no client.
+// Visible is the present Visible, with the fields of client c; 0 is no client.
 func (m *Monitor) Visible(c uint8) Visible {
 	s := Visible{Witnessed: m.Witnessed, WitnessedStrong: m.WitnessedStrong}
 	for l := range m.locks {
@@ -137,7 +137,7 @@ func (m *Monitor) Visible(c uint8) Visible {
 	return s
 }
 
-// Resume continues from a decoded state. truth is the broker's state of each lock.
+// Resume is called after a state was decoded. truth is the broker's state of each lock.
 func (m *Monitor) Resume(truth []Truth) {
 	m.Found, m.Exercised, m.freshly = 0, 0, 0
 	for i := range truth {
@@ -145,7 +145,7 @@ func (m *Monitor) Resume(truth []Truth) {
 	}
 }
 
-// retained is a set of groups of a client's state that only some properties need.
+// retained is a set of groups of fields of a client's state. Each group is needed by some properties only.
 type retained uint32
 
 const (
@@ -165,10 +165,10 @@ const (
 	ofMoves
 	ofTheDead
 	ofLooseness
-	ofFounding // what the servers granted an acquire before its reply
+	ofFounding // what the servers had granted an acquire before its answer
 )
 
-// needs are the groups that each property is judged from. Beliefs and the locks' state are always kept.
+// needs are the groups of fields that each property needs. Beliefs and the locks' states are always kept.
 var needs = [property.Count]retained{
 	property.Linearizable:     ofExistence | ofHolders | ofGrants | ofOwn | ofCounts | ofStaleness | ofMoves | ofLooseness,
 	property.NoPhantomSlot:    ofExistence,
@@ -189,7 +189,7 @@ var needs = [property.Count]retained{
 	property.LeaseRespected:   ofFounding,
 }
 
-// serves are the groups that can matter during each operation.
+// serves are the groups of fields that matter during each operation.
 var serves = [...]retained{
 	lock.Acquire: ofExistence | ofHolders | ofGrants | ofWaiting | ofTrouble | ofCosts | ofDamage,
 	lock.Verify:  ofExistence | ofOwn | ofTrouble | ofCosts | ofStaleness,
@@ -203,8 +203,8 @@ var serves = [...]retained{
 	lock.Refresh: ofExistence | ofOwn | ofTrouble | ofCosts | ofStaleness,
 }
 
-// Forget clears the state that cannot affect the properties in keep: measurements, completed calls, and groups that
-// only other properties need. Executions that differ in nothing else then have equal states.
+// Forget clears the fields that the properties in keep do not need: measurements, fields of completed calls, and groups
+// that only other properties need. States that differ only in such fields become equal.
 func (m *Monitor) Forget(keep property.Set, failedAcquire property.FailedAcquire) {
 	if failedAcquire == property.Weak || !keep.Has(property.Linearizable) {
 		m.WitnessedStrong = false
@@ -225,7 +225,7 @@ func (m *Monitor) Forget(keep property.Set, failedAcquire property.FailedAcquire
 	m.Overlap, m.Overlaps, m.OwnClock = 0, 0, 0
 	if m.traits != 0 {
 		m.renumber()
-		return // judging the end of a lease needs the time
+		return // leases need the time
 	}
 	m.now = 0
 }
@@ -255,13 +255,13 @@ func (w *watch) forget(wanted retained, m *Monitor) {
 		}
 	}
 	if w.op == lock.Acquire && (!w.connected || wanted&ofFounding != 0 && m.founds()) {
-		idle.mine = w.mine // the slot that the reply will name may have been lost with its connection or lease
+		idle.mine = w.mine // the slot that the answer will name may be lost with its connection or lease
 	}
 	idle.arg, idle.asking = w.arg, w.asking
 	*w = idle
 }
 
-// recall copies one group, as far as it can make a difference.
+// recall copies one group of fields from o. Values that make no difference are made equal.
 func (w *watch) recall(of retained, o *watch, m *Monitor) {
 	switch of {
 	case ofExistence:
@@ -276,7 +276,7 @@ func (w *watch) recall(of retained, o *watch, m *Monitor) {
 	case ofCounts:
 		w.counts = o.counts
 	case ofWaiting:
-		w.waiting = o.waiting // values beyond the bounds are equivalent
+		w.waiting = o.waiting // values above the maximum are equivalent
 		w.asked = min(o.asked, max(m.polls, uint16(m.tries))+2)
 		w.refused = min(o.refused, max(m.retries, m.tries)+2)
 	case ofTrouble:

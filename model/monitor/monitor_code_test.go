@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Decoding a client replaces its whole state.
+// TestCodeClientLeavesNothing: decoding a client's state replaces the whole earlier state.
 func TestCodeClientLeavesNothing(t *testing.T) {
 	var fresh, used Monitor
 	for _, m := range []*Monitor{&fresh, &used} {
@@ -27,20 +27,19 @@ func TestCodeClientLeavesNothing(t *testing.T) {
 	}
 }
 
-// unkept are the fields that no search keeps because they judge nothing, and those that do not survive every
-// state, each with its reason.
+// unkept are the fields that a search does not keep, each with the reason.
 var unkept = map[string]string{
 	"since": "measured", "steps": "measured", "then": "measured", "ahead": "measured", "broken": "measured",
 	"Commands": "no budget is of commands", "Replies": "no budget is of replies",
 }
 
-// TestEveryFieldIsKept sets each field of a client's state on its own. The encoding must differ and decode to
-// the same value. Forget must keep the field if every property is judged; otherwise a search would merge
-// states that differ.
+// TestEveryFieldIsKept changes each field of a client's state on its own. The code must then differ, and decode to the
+// same value. Forget must keep the field if all properties are judged, since a search would otherwise merge states that
+// differ.
 func TestEveryFieldIsKept(t *testing.T) {
 	eachField(reflect.TypeFor[watch](), nil, func(path []int, name string) {
 		base := watch{op: lock.Acquire, alive: true, believed: 1}
-		switch name { // calls in whose course these matter
+		switch name { // operations during which the field matters
 		case "counted", "grown", "shrunk", "working", "interleaved", "alone":
 			base.op = lock.Remove
 		case "mine", "held", "stale":
@@ -83,7 +82,7 @@ func TestEveryFieldIsKept(t *testing.T) {
 	})
 }
 
-// eachField goes through the fields of a structure that are no structures.
+// eachField calls visit for each field of a struct type, and for the fields of its structs instead of these.
 func eachField(typ reflect.Type, path []int, visit func(path []int, name string)) {
 	for i := range typ.NumField() {
 		f, at := typ.Field(i), append(slices.Clone(path), i)
@@ -95,7 +94,7 @@ func eachField(typ reflect.Type, path []int, visit func(path []int, name string)
 	}
 }
 
-// other is another value than a field has.
+// other is another value of the type of f.
 func other(f reflect.Value) reflect.Value {
 	v := reflect.New(f.Type()).Elem()
 	switch f.Kind() {

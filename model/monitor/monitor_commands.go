@@ -9,12 +9,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Exchange is a command of client c's operation that reached the server, with its reply.
+// Exchange is called when a command of client c's operation has reached the server.
 func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 	w := &m.clients[c-1]
 	m.answered = 0
 	if w.blocked = x.Result == backend.Blocked; w.blocked && w.op == lock.Release {
-		w.givenUp() // the release takes effect later, in any client's step, even after its client has died
+		w.givenUp() // the release takes effect later, in any client's step, even if its client dies
 	}
 	w.cost.Commands++
 	if x.RoundTrip {
@@ -36,7 +36,7 @@ func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 		w.broken = w.broken || x.Result == backend.Wrong || x.Result == backend.Failed
 		w.troubled = w.troubled || x.Result == backend.Failed
 		if x.Access == backend.Commit && w.asked > 0 {
-			w.asked-- // that poll got no reply
+			w.asked-- // this poll got no reply
 		}
 	}
 	for i := range m.clients[:m.n] {
@@ -46,10 +46,11 @@ func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 	}
 }
 
-// Hinders is a refusal to client c of a resource other than the lock's holds. It may make an acquire fail.
+// Hinders is called when client c was refused a resource other than a slot's holder's. An acquire may fail because of
+// this.
 func (m *Monitor) Hinders(c uint8) { m.clients[c-1].refused++ }
 
-// bound judges an operation's number of attempts at a claim or at the administration mutex.
+// bound judges the number of refused attempts of client c's operation against the maximum of the options.
 func (m *Monitor) bound(c uint8, w *watch) {
 	switch {
 	case m.unbound:
@@ -60,7 +61,7 @@ func (m *Monitor) bound(c uint8, w *watch) {
 	}
 }
 
-// Touch is a command of client c on the lock's resource with the exchange's role and slot.
+// Touch is called when a command of client c concerned the resource of its lock with x.Role and x.Slot.
 func (m *Monitor) Touch(c uint8, x *backend.Exchange) {
 	w := &m.clients[c-1]
 	create := x.Access == backend.Create
@@ -86,7 +87,7 @@ func (m *Monitor) Touch(c uint8, x *backend.Exchange) {
 	}
 }
 
-// asks judges the number of polls of an operation.
+// asks judges the number of polls of client c's operation: of a slot's holder by wait, or of the administration mutex.
 func (m *Monitor) asks(c uint8, w *watch, role backend.Role, s uint8) {
 	switch {
 	case m.unbound:
@@ -99,9 +100,9 @@ func (m *Monitor) asks(c uint8, w *watch, role backend.Role, s uint8) {
 	}
 }
 
-// administer judges a command of an administrative operation on an A queue. An external administrator may look at
-// slots before it has the mutex, if it looks again once it has the mutex; a mere look does not disturb another
-// administrator.
+// administer judges admin-exclusion at a command of an administrative operation on an A queue. An external
+// administrator may read A queues before it has the administration mutex, if it reads them again once it has it.
+// Reading does not interfere with another administrator.
 func (m *Monitor) administer(c uint8, w *watch, x *backend.Exchange) {
 	if x.Role == backend.AdminMutex && m.foreign && x.Access == backend.Create && x.Result == backend.Done {
 		w.working, w.interleaved = false, false
@@ -123,41 +124,41 @@ func (m *Monitor) administer(c uint8, w *watch, x *backend.Exchange) {
 	}
 }
 
-// Lost is a reply that never reaches client c.
+// Lost is called when a reply to client c is lost.
 func (m *Monitor) Lost(c uint8) { m.clients[c-1].troubled = true }
 
-// Crashless judges whether client c survived its call, or a call outside of the execution (c is 0). crashed says that
-// it did not, and why gives the reason.
+// Crashless judges no-crash for a call of client c, or for a call outside of the execution if c is 0. why says how the
+// client crashed.
 func (m *Monitor) Crashless(c uint8, crashed bool, why string) {
 	m.require(property.NoCrash, !crashed, c, 0, 0, why)
 }
 
-// Named judges the queue name in a command of client c, while other locks exist. alone: no other lock uses the queue.
+// Named judges name-safety at a command of client c on a queue. alone says that no other lock uses the queue.
 func (m *Monitor) Named(c uint8, alone bool) { m.require(property.NameSafety, alone, c, 0, 0, "") }
 
-// cheapAcquire judges the cost of an acquire. Without lost races it may probe the A and B queues of each slot up to
-// the acquired one, claim and verify. Each broken channel allows all of this once more.
+// cheapAcquire judges the cost of an acquire. Without a lost race it may probe the A and B queues of each slot up to
+// the acquired one, claim that slot and verify. For each channel that broke it may do all of this once more.
 func (m *Monitor) cheapAcquire(c uint8, w *watch, r lock.Result) {
 	if !w.linked || r.Outcome == lock.Unknown || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
 		return
 	}
 	budget := AcquireBudget(r, firstMissing(w.existed))
 	if w.mended > 0 || w.declared != 0 && !r.Held {
-		budget = (int(w.mended) + 1) * (2*firstMissing(w.existed) + 4) // all of it again for each broken channel
+		budget = (int(w.mended) + 1) * (2*firstMissing(w.existed) + 4) // everything again for each broken channel
 	}
-	wasted := w.wasted && !(m.unbound && m.kind == lock.Mutex) // such a mutex may have no way to ask other than a claim
+	wasted := w.wasted && !(m.unbound && m.kind == lock.Mutex) // the mutex may have no other way to ask
 	m.afford(property.CheapAcquire, c, r.Slot, allowed{trips: budget, channels: int(w.mended), sound: !wasted})
 }
 
-// firstMissing is the number of slots that a scan may have had to examine.
+// firstMissing is the number of existing slots before the first missing one. A scan may have to look at all of them.
 func firstMissing(existed uint16) int {
 	t := Truth{Exists: existed}
 	return t.Count()
 }
 
-// AcquireBudget is the largest number of round trips of an acquire that met no RESOURCE_LOCKED. A success needs two
-// probes for each slot up to the acquired one, the declare, and the verifying probe. A refusal needs two probes for
-// each slot, and one that finds no further slot.
+// AcquireBudget is the largest number of round trips of an acquire that lost no race. If it succeeds, it needs two
+// probes for each slot up to the acquired one, the declare, and the probe that verifies. If all slots are taken, it
+// needs two probes for each slot, and one that finds no further slot.
 func AcquireBudget(r lock.Result, slots int) int {
 	if r.Held {
 		return 2*int(r.Slot) + 2
@@ -165,7 +166,7 @@ func AcquireBudget(r lock.Result, slots int) int {
 	return 2*slots + 1
 }
 
-// cheapVerify judges the cost of a verify: one round trip, and another to give up a removed slot.
+// cheapVerify judges the cost of a verify: one round trip, or two if it gives up a removed slot.
 func (m *Monitor) cheapVerify(c uint8, w *watch, r lock.Result) {
 	if !w.linked || r.Outcome == lock.Unknown || w.mended > 0 && !w.wasted || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
 		return
@@ -177,25 +178,25 @@ func (m *Monitor) cheapVerify(c uint8, w *watch, r lock.Result) {
 	m.afford(property.CheapVerify, c, r.Slot, allowed{trips: budget, sound: !w.wasted})
 }
 
-// allowed is the budget of an operation whose connection is up when it begins. It never includes a new
-// connection.
+// allowed is the budget of an operation whose client has a connection when it begins. A new connection is never
+// allowed.
 type allowed struct {
 	trips, channels int
-	sound           bool // the operation broke no channel by its commands, or was allowed to
+	sound           bool // no command of the operation broke a channel without need
 }
 
-// afford requires that client c's current operation stays within its budget.
+// afford judges property p: client c's operation must stay within the budget a.
 func (m *Monitor) afford(p property.Property, c, slot uint8, a allowed) {
 	cost := &m.clients[c-1].cost
 	ok := cost.Connections == 0 && int(cost.Channels) <= a.channels && a.sound && int(cost.Trips) <= a.trips
 	detail := ""
-	if !ok && !m.Found.Has(p) { // build the text only if it is used
+	if !ok && !m.Found.Has(p) { // the text is only needed for the first violation
 		detail = a.exceeded(cost)
 	}
 	m.require(p, ok, c, 0, slot, detail)
 }
 
-// exceeded names the costs above the budget, each with its measure and its limit.
+// exceeded says in words which costs are above the budget.
 func (a allowed) exceeded(cost *Cost) string {
 	var parts []string
 	if n := int(cost.Trips); n > a.trips {
@@ -213,19 +214,19 @@ func (a allowed) exceeded(cost *Cost) string {
 	return strings.Join(parts, "; ")
 }
 
-// Spent returns the cost of client c's current operation so far, its number of lost claims, and whether a channel
-// broke for a reason other than a refusal.
+// Spent returns the cost of client c's operation so far, the number of its lost races, and whether a channel broke for
+// another reason.
 func (m *Monitor) Spent(c uint8) (cost Cost, lost int, broken bool) {
 	w := &m.clients[c-1]
 	return w.cost, int(w.refused), w.broken
 }
 
-// Answered says that client c has received the reply to a command that waited in the server, or a message that it
+// Answered is called when client c receives the reply to a command that waited in the server, or a message that it
 // waited for.
 func (m *Monitor) Answered(c uint8) { m.clients[c-1].blocked, m.answered = false, c }
 
-// Learned sets client c's belief other than at the completion of an operation. The belief can only shrink; less
-// reports whether it did.
+// Learned is called when client c learns between calls which slot it still holds: its present one or none. It reports
+// whether the belief has changed.
 func (m *Monitor) Learned(c, held uint8) (less bool) {
 	w := &m.clients[c-1]
 	if w.believed == held {

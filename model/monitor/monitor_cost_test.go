@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestCostsSaid: a violated budget names the measured and the allowed cost.
+// TestCostsSaid: the detail of a violated budget names the actual cost and the allowed one.
 func TestCostsSaid(t *testing.T) {
 	probe := amqp.Command{Method: amqp.BasicPublish}
 	held := lock.Result{Outcome: lock.Done, Held: true, Slot: 1}

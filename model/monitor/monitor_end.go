@@ -7,12 +7,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// End is the completion of client c's operation. held is the slot that the client believes it holds from here on.
-// connected: the broker has the client's connection.
+// End is called when client c's operation ends. held is the slot that the client then believes it holds; 0 is none.
+// connected says that the broker has the client's connection.
 func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	w := &m.clients[c-1]
 	if r.Outcome != lock.Done && !answers[r.Reason] || r.Reason == lock.Disconnected || r.Reason == lock.TimedOut {
-		late := m.traits.Has(lock.Deadlines) && r.Reason == lock.TimedOut // the lease ended before the reply arrived
+		late := m.traits.Has(lock.Deadlines) && r.Reason == lock.TimedOut // the lease ended before the answer came
 		m.require(property.Progress, w.troubled || late || m.hindered(w, r) || m.lostHold(c, w), c, 0, 0, "the operation fails though nothing went wrong")
 	}
 	switch w.op {
@@ -60,9 +60,10 @@ func (m *Monitor) End(c uint8, r lock.Result, held uint8, connected bool) {
 	m.leaks(c, w)
 }
 
-// hindered reports whether a failure without a reason has a possible cause. For an acquire, the cause is another
-// client's hold or claim, or a missing lock. For a draining administrator, it is another administrator or a holder.
-// If bounds are not known, the causes of [Monitor.refuses] also count.
+// hindered reports whether something explains that an operation failed without a fault. For an acquire, this is a slot
+// with a holder, a refused claim, or a missing lock. For an administrator that waits for holders, it is another
+// administrator or a holder. If the maximum numbers of attempts are unknown, it may also be what [Monitor.refuses]
+// names.
 func (m *Monitor) hindered(w *watch, r lock.Result) bool {
 	if m.unbound && m.refuses(w) {
 		return true
@@ -73,8 +74,8 @@ func (m *Monitor) hindered(w *watch, r lock.Result) bool {
 	return w.op == lock.Acquire && r.Reason == lock.NoReason && (w.refused > 0 || w.existed == 0 || w.existed&w.busy != 0)
 }
 
-// refuses reports whether an administrator may have met a state that external locks refuse to change: no slot, fewer
-// slots than the administrator removes, or a holder.
+// refuses reports whether an administrator may have met a state in which external locks refuse a change: no slot, too
+// few slots to remove, or a holder.
 func (m *Monitor) refuses(w *watch) bool {
 	switch w.op {
 	case lock.Add:
@@ -89,10 +90,10 @@ func (m *Monitor) refuses(w *watch) bool {
 	return false
 }
 
-// answers are the reasons for a failure that need no fault.
+// answers are the reasons for which an operation may fail without a fault.
 var answers = [...]bool{lock.Full: true, lock.GaveUp: true, lock.Withdrawn: true, lock.Busy: true, lock.NotHeld: true}
 
-// confirm drops the witness of linearizability unless the condition holds.
+// confirm records, if ok is false, that the monitor no longer knows a linearization of the events.
 func (m *Monitor) confirm(ok bool) {
 	if !ok {
 		m.dropWitness()
@@ -136,18 +137,18 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 		m.require(property.Progress, w.absent&bit != 0, c, 0, s, property.ForKind(m.kind, "acquire withdrew from a slot that was there all along", "acquire withdrew from the lock though it was there all along"))
 		m.confirm(w.granted == bit && w.undone&bit != 0 && t.Owner[s] != m.owner(c))
 	case r.Reason == lock.GaveUp:
-		waited := m.traits.Has(lock.Acknowledged) // for a victim's acknowledgement
+		waited := m.traits.Has(lock.Acknowledged) // it waited for an acknowledgement
 		m.require(property.Progress, waited || w.refused > m.retries || m.unbound && w.refused > 0 || m.counted() && m.contended(w), c, 0, 0, m.gaveUpEarly())
 		m.confirm(w.granted == 0)
 	case r.Outcome == lock.Failed:
 		m.confirm(w.granted == 0)
-	case r.Outcome == lock.Unknown: // it may have been granted one slot
+	case r.Outcome == lock.Unknown: // it may have been granted one slot, but not more
 		m.confirm(w.granted&(w.granted-1) == 0)
 	}
 	m.exercise(property.Progress)
 }
 
-// gaveUpEarly is the violation's detail for an acquire that gave up.
+// gaveUpEarly is the detail of the violation of an acquire that gave up too early.
 func (m *Monitor) gaveUpEarly() string {
 	if m.unbound {
 		return "acquire gave up though nobody was in its way"
@@ -155,12 +156,12 @@ func (m *Monitor) gaveUpEarly() string {
 	return "acquire gave up before its last permitted attempt"
 }
 
-// heldOver reports whether a client still believes in a slot that was removed and added again. Such a belief must not
-// mislead an acquire.
+// heldOver reports whether a client believes it holds a slot that has been removed and added again since its grant.
+// Other clients' acquires must not suffer from this.
 func (m *Monitor) heldOver(l uint8) bool {
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
-		if w.lock == l && w.gone && m.locks[l].truth.Exists&(1<<w.believed) != 0 { // there is no slot 0
+		if w.lock == l && w.gone && m.locks[l].truth.Exists&(1<<w.believed) != 0 { // slot 0 never exists
 			return true
 		}
 	}
@@ -205,7 +206,7 @@ func (m *Monitor) released(c uint8, w *watch, r lock.Result) {
 	m.confirm(!left && !orphan && (w.mine&bit != 0 || w.stale && !w.moved))
 }
 
-// administrationEnded compares an administrative operation's effect with its request.
+// administrationEnded judges an administrative operation by the slots that it added or removed.
 func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 	k := &m.locks[w.lock]
 	m.exercise(property.AdminExclusion)
@@ -239,7 +240,7 @@ func (m *Monitor) administrationEnded(c uint8, w *watch, r lock.Result) {
 	}
 }
 
-// within reports whether a call has so far added and removed at most the slots that it was asked for.
+// within reports whether the call has added and removed no more slots than it was asked to.
 func (m *Monitor) within(w *watch) bool {
 	switch w.op {
 	case lock.Create:
@@ -252,7 +253,7 @@ func (m *Monitor) within(w *watch) bool {
 	return w.grown == 0
 }
 
-// did reports whether a call added and removed exactly the slots that it was asked for.
+// did reports whether the call has added and removed exactly the slots that it was asked to.
 func (m *Monitor) did(w *watch) bool {
 	switch w.op {
 	case lock.Create:
@@ -265,7 +266,7 @@ func (m *Monitor) did(w *watch) bool {
 	return w.grown == 0 && w.counted&1 != 0
 }
 
-// leaks looks for queues of an idle client on the broker, other than the queue of its slot.
+// leaks judges no-leak for a client without a call: of the lock's resources it may own only the one of its slot.
 func (m *Monitor) leaks(c uint8, w *watch) {
 	k := &m.locks[w.lock]
 	t := &k.truth

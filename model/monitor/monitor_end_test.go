@@ -7,14 +7,14 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// slotOne are states of a lock with one slot.
+// slotOne are the states of a lock with one slot: free, held by client 1, or held without an owner.
 var slotOne = struct{ free, held, orphaned Truth }{
 	free:     Truth{Exists: 1 << 1},
 	held:     Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 1}},
-	orphaned: Truth{Exists: 1 << 1, Taken: 1 << 1}, // its B queue exists without an owner
+	orphaned: Truth{Exists: 1 << 1, Taken: 1 << 1}, // its B queue has no owner
 }
 
-// holding is a monitor of two clients, of which the first has acquired the slot.
+// holding is a monitor of two clients, of which client 1 holds the only slot.
 func holding() *Monitor {
 	m := new(Monitor)
 	m.Reset(lock.Semaphore, lock.Facts{}, 2, []Truth{slotOne.free})
@@ -24,8 +24,8 @@ func holding() *Monitor {
 	return m
 }
 
-// A verify that says held is honest only if the client still has the slot at that moment. If its connection
-// was lost meanwhile, it suffices that the client had the slot when it asked.
+// TestVerifySaysWhatIsStillTrue: a verify may say held only if the client still has the slot when it ends. If the
+// client's connection was lost during the call, it is enough that it had the slot at some moment of the call.
 func TestVerifySaysWhatIsStillTrue(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -49,8 +49,8 @@ func TestVerifySaysWhatIsStillTrue(t *testing.T) {
 	}
 }
 
-// A release that leaves the B queue behind is not effective, with or without an owner, unless another client has
-// claimed it since.
+// TestReleaseLeavesTheSlotFree: a release that succeeds must delete the slot's B queue, with or without an owner,
+// unless another client has claimed the slot since.
 func TestReleaseLeavesTheSlotFree(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -73,8 +73,8 @@ func TestReleaseLeavesTheSlotFree(t *testing.T) {
 	}
 }
 
-// A release that deletes the slot itself has not freed it, and no history explains the loss. Only
-// administrators may delete slots.
+// TestReleaseKeepsTheSlot: a release that deletes the slot itself violates effective-release and has no linearization,
+// since only administrators may remove slots.
 func TestReleaseKeepsTheSlot(t *testing.T) {
 	for _, op := range []lock.Op{lock.Release, lock.Remove} {
 		m := holding()
@@ -92,7 +92,7 @@ func TestReleaseKeepsTheSlot(t *testing.T) {
 	}
 }
 
-// An acquire that is answered, and with no, was granted nothing: there is no slot that had to be there.
+// TestAnsweredWithNo: an acquire that fails was granted nothing, so that it is not judged whether its slot existed.
 func TestAnsweredWithNo(t *testing.T) {
 	m := holding()
 	m.Begin(2, 0, lock.Acquire, 0, true)

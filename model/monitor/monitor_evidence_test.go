@@ -10,11 +10,11 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// busy is the answer of an administrator that found another at it.
+// busy is the result of an administrative operation that met another administrator.
 var busy = lock.Result{Outcome: lock.Failed, Reason: lock.Busy}
 
-// Busy is an answer only if the administration mutex has a rightful holder: a client that administers the
-// same lock, or has crashed doing so.
+// TestBusyWantsAnAdministrator: an administrative operation may fail as busy only if the administration mutex has a
+// rightful holder. This is a client that administers the same lock, or that crashed.
 func TestBusyWantsAnAdministrator(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -45,8 +45,8 @@ func TestBusyWantsAnAdministrator(t *testing.T) {
 	}
 }
 
-// A release of a belief that went with its connection did nothing, and that is a linearization. If the client
-// has opened another connection since, it could have known.
+// TestReleaseOfWhatIsGone: a release of a slot that was lost with its connection changes nothing, and has a
+// linearization. If the client has opened another connection since, it has none.
 func TestReleaseOfWhatIsGone(t *testing.T) {
 	for _, reopened := range []bool{false, true} {
 		m := holding()
@@ -65,7 +65,7 @@ func TestReleaseOfWhatIsGone(t *testing.T) {
 	}
 }
 
-// A violation names its clients and its slot for the report.
+// TestEvidence: each violation has the clients and the slot that it concerns.
 func TestEvidence(t *testing.T) {
 	both := Truth{Exists: 1<<1 | 1<<2, Taken: 1 << 2, Owner: [Slots + 1]uint8{2: 2}}
 	for _, c := range []struct {
@@ -126,7 +126,8 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-// An external administrator may look at slots before it has the mutex, but may change nothing.
+// TestLooksBeforeMutex: an external administrator may read slots before it has the administration mutex, but not change
+// them.
 func TestLooksBeforeMutex(t *testing.T) {
 	look := amqp.Command{Method: amqp.BasicPublish}
 	change := amqp.Command{Method: amqp.QueueDeclare}

@@ -9,42 +9,42 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// These are fields of a client's watch that leases need in addition. They are ignored for locks without [lock.Traits].
+// Groups of fields of a client's watch that only locks with [lock.Traits] need.
 type (
-	// lease is a client's last grant according to the servers. It can outlive a grant of the slot to another client.
+	// lease is a client's last grant by the servers. It remains even if another client is then granted the slot.
 	lease struct {
 		leased bool  // the lease has not ended, and the client has neither released it nor acknowledged its loss
-		on     uint8 // the slot
-		until  int32 // its end, in virtual milliseconds since the execution began; 0 is the end of the session
-		turn   uint8 // its rank among the lock's live grants, by age
-		stolen bool  // the client took the slot from the holder of a live lease
-		over   bool  // the believed hold, or the one about to be reported, ended with its lease or session
-		timed  bool  // it ended by time
-		stated uint8 // the limit or priority that the client's last acquire stated
+		on     uint8 // the granted slot
+		until  int32 // end of the lease, in virtual milliseconds since the execution began; 0: it ends with the session
+		turn   uint8 // order of the lock's grants: a later grant has a larger number
+		stolen bool  // the client took the slot away from a holder whose lease had not ended
+		over   bool  // the hold that the client believes in, or is about to, ended with its lease or session
+		timed  bool  // it ended because the lease's time was over
+		stated uint8 // limit or priority that the caller of the last acquire stated
 	}
-	// asking is the state of one call.
+	// asking is about the operation under way.
 	asking struct {
-		crowded   bool // another client had an operation under way
-		sated     bool // at some moment the lock had all the holders that it may have
-		beaten    bool // at some moment these all had the same or a higher priority
+		crowded   bool // another client had an operation under way on the lock
+		sated     bool // at some moment as many clients held the lock as may
+		beaten    bool // at some moment all of these had at least this client's priority
 		renewed   bool // a command of the refresh extended the lease
 		shortened bool // the refresh moved the end of the lease to an earlier time
-		revived   bool // the refresh granted the client a slot that it did not have
-		expired   bool // the lease expired during the refresh
+		revived   bool // the refresh granted the client a slot that it had lost
+		expired   bool // the lease ended during the refresh
 	}
-	// timing is the state of a client's clock.
+	// timing is about a client's clock.
 	timing struct {
-		disturbed bool  // a fault has changed it
-		ahead     int32 // lead over the servers' clock in milliseconds; no verdict needs it, so no search keeps it
+		disturbed bool  // a fault has changed the clock
+		ahead     int32 // lead over the servers' clock in milliseconds; a measurement, which no search keeps
 	}
 )
 
-// live reports whether the lease of a client's last grant is live.
+// live reports whether the client's last grant has neither ended nor been released.
 func (m *Monitor) live(w *watch) bool {
 	return w.leased && (w.until == 0 || int64(w.until) > m.now)
 }
 
-// stale reports whether a client's belief has outlived the session or lease of its grant.
+// stale reports whether the session or lease of the believed hold has ended.
 func (m *Monitor) stale(w *watch) bool {
 	if m.traits.Has(lock.Leases) {
 		return w.over || m.outlived(w)
@@ -52,21 +52,21 @@ func (m *Monitor) stale(w *watch) bool {
 	return !w.connected
 }
 
-// outlived reports whether the client's last grant would have ended by now, even if another client has taken the
-// slot.
+// outlived reports whether the believed hold's lease has ended by time, even if another client has taken the slot
+// since.
 func (m *Monitor) outlived(w *watch) bool { return w.leased && w.on == w.believed && m.lapsed(w.until) }
 
-// forgiven reports whether a stale belief is no violation. A client that ends its beliefs by its own clock must be in
-// time, unless a fault has changed that clock.
+// forgiven reports whether a stale belief is no violation. If the lock has deadlines, a client must end its belief in
+// time by its own clock, unless a fault has changed the clock.
 func (m *Monitor) forgiven(w *watch) bool {
 	return !m.traits.Has(lock.Deadlines) || !w.timed && !m.outlived(w) || w.disturbed
 }
 
-// lapsed reports whether the moment until, which is a lease's end, has passed.
+// lapsed reports whether the end of a lease, until, has come; 0 never comes.
 func (m *Monitor) lapsed(until int32) bool { return until != 0 && int64(until) <= m.now }
 
-// leases follows and judges the change of holders from state old to t. A command of client c changed the lock's
-// state; 0 is no client.
+// leases judges how the holders of lock number l changed from state old to t. c is the client whose command changed
+// them; 0 is no client.
 func (m *Monitor) leases(l, c uint8, old, t *Truth) {
 	for s := uint8(1); s <= Slots; s++ {
 		was, is := old.Owner[s]&^HalfOpen, t.Owner[s]&^HalfOpen
@@ -83,15 +83,15 @@ func (m *Monitor) leases(l, c uint8, old, t *Truth) {
 	}
 }
 
-// tardy records that the hold just acquired was already over, if a fault has changed the client's clock.
+// tardy records that a newly acquired hold was already over, if a fault has changed the client's clock.
 func (w *watch) tardy(over bool) {
 	if w.disturbed && over {
 		w.over, w.timed = true, true
 	}
 }
 
-// parted handles the loss of slot s by client was. The lease lives on unless it has ended or the client is giving it
-// up.
+// parted handles that client was has lost slot s, by a step of client c. The client's lease remains, unless it has
+// ended or the client has given the slot up.
 func (m *Monitor) parted(c, was, s uint8, old *Truth) {
 	w := &m.clients[was-1]
 	lapsed := m.lapsed(old.Until[s])
@@ -105,7 +105,7 @@ func (m *Monitor) parted(c, was, s uint8, old *Truth) {
 	}
 }
 
-// granted handles the grant of slot s to client is.
+// granted handles that client is has been granted slot s.
 func (m *Monitor) granted(l, is, s uint8, old, t *Truth) {
 	w := &m.clients[is-1]
 	was := old.Owner[s] &^ HalfOpen
@@ -138,15 +138,15 @@ func (m *Monitor) granted(l, is, s uint8, old, t *Truth) {
 	}
 }
 
-// extended handles a lease that continues; its end may have moved.
+// extended handles a slot that keeps its owner. The end of its lease may have changed.
 func (m *Monitor) extended(is, s uint8, old, t *Truth) {
 	w := &m.clients[is-1]
 	if w.leased && w.on == s {
 		w.until = t.Until[s]
 	}
 	if w.op == lock.Acquire && (!m.traits.Has(lock.Leases) || t.Until[s] != old.Until[s] || t.Token[s] != old.Token[s]) {
-		m.confirm(!m.traits.Has(lock.Leases) || w.isLoose(w.lock, s)) // else the history has the client hold it all along
-		w.granted |= 1 << s                                           // granted again
+		m.confirm(!m.traits.Has(lock.Leases) || w.isLoose(w.lock, s)) // otherwise the history shows an unbroken hold
+		w.granted |= 1 << s                                           // granted once more
 	}
 	if w.op == lock.Refresh && w.arg == s {
 		w.renewed = w.renewed || t.Until[s] > old.Until[s]
@@ -154,7 +154,8 @@ func (m *Monitor) extended(is, s uint8, old, t *Truth) {
 	}
 }
 
-// respects requires that client c's hold of a slot conflicts with no live lease granted before the given turn.
+// respects judges property p: when client c gets slot s, no other client may have a live lease of s with an earlier
+// turn.
 func (m *Monitor) respects(p property.Property, l, c, s, turn uint8) {
 	m.exercise(p)
 	for i := range m.clients[:m.n] {
@@ -164,8 +165,8 @@ func (m *Monitor) respects(p property.Property, l, c, s, turn uint8) {
 	}
 }
 
-// limit is the number of clients that may hold the lock, as client w has stated or the servers say; any is false if
-// nothing limits it. A lock without slots has the limit 0.
+// limit is the number of clients that may hold the lock: the one that the servers store, or a smaller one that client w
+// has stated. any is false if there is no limit. A lock without slots has the limit 0.
 func (m *Monitor) limit(w *watch, t *Truth) (limit int, any bool) {
 	limit = int(t.Limit)
 	if !m.traits.Has(lock.Limits) {
@@ -180,7 +181,7 @@ func (m *Monitor) limit(w *watch, t *Truth) (limit int, any bool) {
 	return limit, limit > 0
 }
 
-// sate records whether the client may be refused now.
+// sate records whether client w's acquire may fail because the lock is full at this moment.
 func (m *Monitor) sate(w *watch, t *Truth) {
 	limit, any := m.limit(w, t)
 	if !any {
@@ -199,8 +200,8 @@ func (m *Monitor) sate(w *watch, t *Truth) {
 	w.beaten = n >= limit || t.Barrier >= w.stated && t.Barrier > 0
 }
 
-// refused judges an acquire that says that the lock is full. A client that looks at slots one by one may have found
-// each slot held at a different moment (busy).
+// refused judges an acquire that failed because the lock is full. A client that looks at the slots one by one may have
+// found each slot taken at a different moment (w.busy).
 func (m *Monitor) refused(c uint8, w *watch) {
 	each := !m.traits.Has(lock.Permits) && m.locks[w.lock].truth.Exists&^w.busy == 0
 	m.require(property.HonestFull, w.sated || each, c, 0, 0, "refused, though at no moment of the call as many held the lock as may")
@@ -209,11 +210,10 @@ func (m *Monitor) refused(c uint8, w *watch) {
 	}
 }
 
-// owns judges the reply that client c holds slot s. It is possible that the servers had no moment of the call at
-// which the client held the slot, for instance because its claim arrived after its lease had ended. Then the reply
-// counts as a grant later than all others. Two kinds of locks are judged otherwise. A permit that the servers never
-// had has no slot of its own (see limit). In locks with priorities, the servers name the victim until it has
-// acknowledged.
+// owns judges the answer that client c holds slot s. The servers may never have had the client as the owner, for
+// example because its claim arrived after the end of the lease. The answer then counts as a grant after all others.
+// There are two exceptions. A permit that the servers never had has no slot number. In locks with priorities, the
+// servers name the previous holder until it has acknowledged.
 func (m *Monitor) owns(c uint8, w *watch, s uint8) {
 	if !m.traits.Has(lock.Leases) {
 		return
@@ -230,12 +230,12 @@ func (m *Monitor) owns(c uint8, w *watch, s uint8) {
 	}
 }
 
-// founds reports whether, in a correct lock, each client that is told it holds a slot is its holder on the servers.
+// founds reports whether, in a correct lock, the servers have every client as the owner of a slot before it is told so.
 func (m *Monitor) founds() bool {
 	return m.traits&(lock.Leases|lock.Permits|lock.Priorities) == lock.Leases
 }
 
-// refreshed judges a refresh.
+// refreshed judges a refresh that says held.
 func (m *Monitor) refreshed(c uint8, w *watch, r lock.Result) {
 	s := w.arg
 	if r.Outcome != lock.Done || !r.Held {
@@ -256,7 +256,7 @@ func (m *Monitor) refreshed(c uint8, w *watch, r lock.Result) {
 	}
 }
 
-// lostHold reports whether a verify, refresh or release may fail because the client has lost its hold.
+// lostHold reports whether a verify, refresh or release may fail because its client has lost the slot.
 func (m *Monitor) lostHold(c uint8, w *watch) bool {
 	if m.traits == 0 || w.op != lock.Verify && w.op != lock.Refresh && w.op != lock.Release {
 		return false
@@ -264,44 +264,44 @@ func (m *Monitor) lostHold(c uint8, w *watch) bool {
 	return w.over || m.locks[w.lock].truth.Owner[w.arg] != m.owner(c)
 }
 
-// givenUp ends a lease whose client has released it or stopped acquiring it: other clients need not wait for
-// its end.
+// givenUp ends a lease that its client has released or stopped acquiring. Other clients need not wait for its end.
 func (w *watch) givenUp() { w.leased, w.stolen = false, false }
 
-// counted reports whether refusals are judged by the number of holders instead of slot by slot.
+// counted reports whether it is the number of holders, and not single slots, that decides whether an acquire may fail
+// as full.
 func (m *Monitor) counted() bool { return m.traits&(lock.Leases|lock.Limits|lock.Priorities) != 0 }
 
-// contended reports whether an acquire may give up, because another client acted on the lock, held it, or took the
-// slot that it was granted.
+// contended reports whether an acquire may give up: another client had an operation under way, the lock was full, or
+// the slot that it was granted was taken away.
 func (m *Monitor) contended(w *watch) bool { return w.crowded || w.sated || w.granted != 0 }
 
-// gaveUp ends the lease of a client that has released or failed to get its slot, unless the server still has the
-// client as its owner.
+// gaveUp ends the lease of a client that has released its slot or failed to acquire one, unless the servers still have
+// the client as the slot's owner.
 func (m *Monitor) gaveUp(c uint8, w *watch) {
 	if m.locks[w.lock].truth.Owner[w.on] != m.owner(c) {
 		w.givenUp()
 	}
 }
 
-// Renewed is the reply to client c's command that waited in the server and has extended the lease.
+// Renewed is called when client c gets the reply to a command that waited in the server and has extended its lease.
 func (m *Monitor) Renewed(c uint8) {
 	w := &m.clients[c-1]
 	w.renewed = w.renewed || w.op == lock.Refresh
 }
 
-// Acknowledged is client c's message that it has stopped using the slot that another client took.
+// Acknowledged is called when client c sends the message that it has stopped using a slot that another client took.
 func (m *Monitor) Acknowledged(c uint8) {
 	m.gaveUp(c, &m.clients[c-1])
 }
 
-// Clock records that a fault has put client c's clock ahead of the servers', in milliseconds.
+// Clock is called when a fault puts client c's clock ahead of the servers' clock by a number of milliseconds.
 func (m *Monitor) Clock(c uint8, ahead int64) {
 	w := &m.clients[c-1]
 	w.ahead, w.disturbed = int32(ahead), true
 }
 
-// encodeLease writes or reads a client's lease. It stores the remaining time, so that states that differ only in the
-// current time are equal.
+// encodeLease encodes or decodes a client's lease. It stores the time that is left, so that states that differ only in
+// the present time have the same code.
 func (m *Monitor) encodeLease(w *watch, c *codec.Coder) {
 	left := max(0, int64(w.until)-m.now)
 	codec.Bools(c, &w.leased, &w.over, &w.timed, &w.stolen, &w.disturbed)
@@ -323,7 +323,7 @@ func (m *Monitor) encodeLease(w *watch, c *codec.Coder) {
 	}
 }
 
-// leaseOnly is the part of a client's lease that a state keeps: nothing if the lease has ended.
+// leaseOnly is the part of a client's lease that a search keeps: only flags if the lease has ended.
 func (m *Monitor) leaseOnly(w *watch) lease {
 	k := w.lease
 	if m.outlived(w) {
@@ -341,7 +341,7 @@ func (m *Monitor) leaseOnly(w *watch) lease {
 	return k
 }
 
-// renumber numbers the live grants from 1.
+// renumber gives the live grants of each lock the turns 1, 2 and so on, in their order.
 func (m *Monitor) renumber() {
 	var turns [lock.MaxClients]uint8
 	for l := range m.locks {

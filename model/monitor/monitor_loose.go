@@ -2,12 +2,12 @@ package monitor
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// monitor_loose.go mirrors what a history of leases leaves open: it does not say what the end of a connection frees
-// ([history.History.GoneMayFree]). The witness need not account for such losses: see setMayExpire and looseEnds in
-// model/linear.
+// This file handles what a history with leases does not show: whether the end of a connection frees its slots
+// ([history.History.GoneMayFree]). The monitor's linearization need not explain changes that such a history allows at
+// any moment: see setMayExpire and looseEnds in model/linear.
 
-// loosen handles a call of client c without a reply, or a verify or refresh that failed. From then on the client may
-// lose the call's slot at any moment, or may have been granted it. An unanswered acquire may still be granted a slot.
+// loosen handles that client c's call has no answer, or that its verify or refresh failed. From then on, the history
+// allows the client to lose the call's slot at any moment. An unanswered acquire may still be granted a slot later.
 func (m *Monitor) loosen(c uint8, w *watch, unanswered bool) {
 	if !m.traits.Has(lock.Leases) {
 		return
@@ -24,17 +24,18 @@ func (m *Monitor) loosen(c uint8, w *watch, unanswered bool) {
 	}
 }
 
-// isLoose reports whether the history allows the client to lose the slot now.
+// isLoose reports whether the history allows the client to lose slot s of lock l at any moment.
 func (w *watch) isLoose(l, s uint8) bool { return w.lock == l && w.loose&(1<<s) != 0 }
 
-// asks reports whether a verify or refresh of a slot is under way.
+// asks reports whether the client has a verify or refresh of slot s under way.
 func (w *watch) asks(s uint8) bool { return w.op.AsksHeld() && w.arg == s }
 
-// vouches keeps the witness if the reply of a verify or refresh reports every change that the history must show.
+// vouches drops the known linearization of the events if a verify or refresh does not report a change that the history
+// would have to show.
 func (m *Monitor) vouches(c uint8, w *watch, r lock.Result) {
 	switch {
 	case r.Outcome == lock.Unknown:
-	case r.Outcome == lock.Done && r.Held: // the verify takes it anew, if it could be lost
+	case r.Outcome == lock.Done && r.Held: // the client certainly holds the slot again
 		w.loose &^= 1 << w.arg
 		m.confirm(w.held&(1<<w.arg) != 0 && (!w.lost || !w.unsaid && m.locks[w.lock].truth.Owner[w.arg] == m.owner(c)))
 	default:
@@ -42,9 +43,9 @@ func (m *Monitor) vouches(c uint8, w *watch, r lock.Result) {
 	}
 }
 
-// collects reports whether the history allows the client to gain a slot other than by an acquire under way. Three
-// kinds of calls can gain one: an unanswered acquire, an unanswered verify or refresh, and a verify or refresh under
-// way that reports it. Slots gained by an unanswered call can be lost at any moment.
+// collects reports whether the history allows the client to get slot s without an acquire under way. An unanswered
+// acquire may get it, as may an unanswered verify or refresh; the client may then lose the slot at any moment. A verify
+// or refresh under way may get it too, if its answer reports this.
 func (w *watch) collects(l, s uint8) bool {
 	switch {
 	case w.lock != l || w.op == lock.Acquire:
@@ -63,7 +64,7 @@ func (w *watch) collects(l, s uint8) bool {
 	return true
 }
 
-// settles clears the loose mark of a slot's last owner, who has lost the slot.
+// settles records that the last owner of slot s has lost it, so that it cannot lose it later.
 func (m *Monitor) settles(was, s uint8) {
 	if was &^= HalfOpen; was != 0 {
 		m.clients[was-1].loose &^= 1 << s

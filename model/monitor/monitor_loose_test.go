@@ -6,10 +6,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestVouches: a verify or refresh that says held is a linearization if its client had the lease throughout,
-// or lost it during the call and reported nothing. If it lost and reacquired the lease, it has to report
-// that, since in the history the lease was never lost. A reply that nothing is held must not hide a
-// reacquired lease either.
+// TestVouches: a verify or refresh has a linearization if its client has the lease throughout, or loses it and is told
+// that it holds nothing. It has none if the client loses the lease and is told that it holds it. It also has none if
+// the client loses and reacquires the lease, whatever it is told.
 func TestVouches(t *testing.T) {
 	free := Truth{Exists: 0b10}
 	mine, others := free, free
@@ -20,7 +19,7 @@ func TestVouches(t *testing.T) {
 	for _, op := range []lock.Op{lock.Verify, lock.Refresh} {
 		for _, c := range []struct {
 			name   string
-			truths []Truth // in the course of the call
+			truths []Truth // successive states of the lock during the call
 			answer lock.Result
 			want   bool
 		}{

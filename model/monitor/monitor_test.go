@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// A dead client's slot goes with its connection. If it goes otherwise, no history explains the loss, and the
-// execution has no witness.
+// TestWitnessWantsAReasonForALoss: a dead client loses its slot with its connection. If it loses the slot in another
+// way, the monitor knows no linearization of the events.
 func TestWitnessWantsAReasonForALoss(t *testing.T) {
 	const slot = 1 << 1
 	free := Truth{Exists: slot}
@@ -34,7 +34,8 @@ func TestWitnessWantsAReasonForALoss(t *testing.T) {
 	}
 }
 
-// Two clients that share a connection can delete each other's B queue. No history explains that.
+// TestWitnessKnowsWhoseTheLossIs: of two clients that share a connection, one can delete the other's B queue. Such an
+// execution has no linearization.
 func TestWitnessKnowsWhoseTheLossIs(t *testing.T) {
 	const slot = 1 << 1
 	free := Truth{Exists: slot}
@@ -56,8 +57,8 @@ func TestWitnessKnowsWhoseTheLossIs(t *testing.T) {
 	}
 }
 
-// An acquire that says held without a grant is no stale belief, even if its connection ended. If the slot was
-// granted and lost with the connection before the reply, the belief is stale.
+// TestWhatWasNeverGrantedIsNotStale: an acquire says held although it was granted nothing. Its belief is not stale even
+// if the connection ended. It is stale if the slot was granted and lost with the connection before the answer.
 func TestWhatWasNeverGrantedIsNotStale(t *testing.T) {
 	const slot = 1 << 1
 	free := Truth{Exists: slot}
@@ -93,7 +94,8 @@ func TestWhatWasNeverGrantedIsNotStale(t *testing.T) {
 	}
 }
 
-// A client's commands cannot delete the queues of its half-open connection. Those go when the broker notices.
+// TestWitnessOfAHalfOpenConnection: a client cannot delete the queues of its own half-open connection. The broker
+// deletes them when it notices the end of the connection.
 func TestWitnessOfAHalfOpenConnection(t *testing.T) {
 	halfOpen := Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: 1 | HalfOpen}}
 	for _, op := range []lock.Op{lock.Acquire, lock.Release, lock.Verify} {
@@ -114,8 +116,8 @@ func TestWitnessOfAHalfOpenConnection(t *testing.T) {
 	}
 }
 
-// A verify that gives the slot up and then fails has not reported it: nothing in the history explains the
-// loss.
+// TestWitnessOfAFailedVerify: if a verify gives the slot up and then fails, the history does not show the loss, so that
+// there is no linearization.
 func TestWitnessOfAFailedVerify(t *testing.T) {
 	for _, gaveUp := range []bool{false, true} {
 		m := holding()

@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// SetTruth sets the broker's state of a lock after a change by a command of client c, or by an event at the broker (c
-// is 0).
+// SetTruth sets the broker's state of lock number l after a command of client c. c is 0 for a change without a command,
+// such as the end of a lease.
 func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 	old := m.locks[l].truth
 	m.locks[l].truth = *t
@@ -33,7 +33,7 @@ func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 	m.judgeSlots(l, c)
 }
 
-// slotsChanged attributes the change of A queues to the operation that made it.
+// slotsChanged handles a change of the existing slots. It counts them for the operation of client c.
 func (m *Monitor) slotsChanged(l, c uint8, old, t *Truth) {
 	if !m.whole(t) {
 		m.dropWitness()
@@ -64,7 +64,8 @@ func (m *Monitor) slotsChanged(l, c uint8, old, t *Truth) {
 	m.confirm(m.within(w)) // other clients see the change before the operation ends
 }
 
-// spend records lost slots with the clients that crash at this moment, or whose connections end during a call.
+// spend records which clients a lost slot belongs to: clients that have just crashed, or whose connection has just
+// ended during a call.
 func (m *Monitor) spend(l uint8, old, t *Truth) {
 	if bits.OnesCount16(t.Exists) >= bits.OnesCount16(old.Exists) {
 		return
@@ -80,15 +81,15 @@ func (m *Monitor) spend(l uint8, old, t *Truth) {
 	}
 }
 
-// ownersChanged follows the owners of the B queues.
+// ownersChanged handles changes of the slots' owners.
 func (m *Monitor) ownersChanged(l, c uint8, old, t *Truth) {
 	for s := uint8(1); s <= Slots; s++ {
 		was, is := old.Owner[s], t.Owner[s]
 		if is == 0 && t.Taken&(1<<s) != 0 {
-			m.dropWitness() // a B queue without an owner
+			m.dropWitness() // a slot is taken without an owner
 		}
 		if was == is || was == is&^HalfOpen {
-			continue // the same session; its client may have given the session up
+			continue // the same session, which its client may have given up
 		}
 		if was != 0 && !m.lapsed(old.Until[s]) {
 			m.ownerLost(l, c, was, s)
@@ -102,9 +103,9 @@ func (m *Monitor) ownersChanged(l, c uint8, old, t *Truth) {
 	}
 }
 
-// ownerLost handles a holder whose B queue was deleted. While the broker has the holder's connection, only the
-// holder's own release, verify or withdrawal may delete the queue, and only of a slot that the holder was granted.
-// Other clients may have queues on the same connection.
+// ownerLost handles that client was no longer owns slot s. While the broker has the owner's connection, only the
+// owner's own release, verify or withdrawn acquire may end the hold, and only of a slot that it was granted. With a
+// shared connection, the command may be another client's.
 func (m *Monitor) ownerLost(l, c, was, s uint8) {
 	halfOpen := was&HalfOpen != 0
 	was &^= HalfOpen
@@ -126,7 +127,7 @@ func (m *Monitor) ownerLost(l, c, was, s uint8) {
 		w.unsaid = true
 		m.confirm(w.arg == s)
 		return
-	case leases && w.asks(s): // the reply reports the loss, unless it says held
+	case leases && w.asks(s): // the answer has to report the loss
 		w.lost, w.released = true, w.released || own && w.connected && w.believed == s
 		return
 	case halfOpen || !w.connected:
@@ -143,7 +144,7 @@ func (m *Monitor) ownerLost(l, c, was, s uint8) {
 	}
 }
 
-// ownerGained handles a grant by the owner's own command, or to a command that waited in the server.
+// ownerGained handles that client is now owns slot s, by its own command or by one that waited in the server.
 func (m *Monitor) ownerGained(l, c, is, s uint8) {
 	if is&HalfOpen == 0 && m.clients[is-1].blocked && m.clients[is-1].op == lock.Acquire {
 		m.takes(is, s)
@@ -166,17 +167,17 @@ func (m *Monitor) ownerGained(l, c, is, s uint8) {
 	m.takes(c, s)
 }
 
-// takes handles a grant of a slot to client c's acquire. A history that records lost connections knows of one grant
-// only.
+// takes records that client c's acquire was granted slot s. Without a lost connection, the same slot may be granted to
+// one acquire only once.
 func (m *Monitor) takes(c, s uint8) {
 	w := &m.clients[c-1]
 	m.confirm(w.granted&(1<<s) == 0 || w.dropped)
 	w.granted |= 1 << s
 }
 
-// exclude looks for two holders of one slot: two clients that believe they hold it, or a believer and another client
-// to which the broker granted it. A belief that outlives its connection can overlap under any lock without fencing;
-// such overlaps are only measured.
+// exclude judges mutual-exclusion: no other client may believe that it holds a client's slot, or have been granted it
+// by the broker. Without fencing, a belief that outlives its connection can always overlap with another hold. Such
+// overlaps are only measured.
 func (m *Monitor) exclude(l uint8) {
 	t := &m.locks[l].truth
 	for i := range m.clients[:m.n] {
@@ -201,19 +202,20 @@ func (m *Monitor) exclude(l uint8) {
 	}
 }
 
-// givesUp reports whether an external owner is releasing its slot. Its release may take several commands, and
-// any of them may free the slot for another client.
+// givesUp reports whether the external client owner is releasing its slot. Its release may be several commands, and
+// after any of them another client may be granted the slot.
 func (m *Monitor) givesUp(owner uint8) bool {
 	return m.foreign && !m.shared && m.clients[owner-1].op == lock.Release
 }
 
-// renewed reports whether the slot was removed and added again between two clients' grants.
+// renewed reports whether slot s was removed and added again after the grant of one of the two clients, but not of the
+// other.
 func (m *Monitor) renewed(t *Truth, c, other, s uint8) bool {
 	o := &m.clients[other-1]
 	return t.Exists&(1<<s) != 0 && m.clients[c-1].gone != (o.believed == s && o.gone)
 }
 
-// rival is another client that believes it holds the slot on a connection that the broker has; 0 is none.
+// rival is another client that believes it holds slot s, and whose session or lease has not ended; 0 if there is none.
 func (m *Monitor) rival(l, c, s uint8) uint8 {
 	for i := range m.clients[:m.n] {
 		o := &m.clients[i]
@@ -224,7 +226,8 @@ func (m *Monitor) rival(l, c, s uint8) uint8 {
 	return 0
 }
 
-// overlap measures the time for which a stale belief overlaps with another client's grant.
+// overlap measures how long client w's stale belief overlaps with another client's hold. now says whether it overlaps
+// now.
 func (m *Monitor) overlap(w *watch, now bool) {
 	if now && w.since == 0 {
 		w.since, w.steps, w.then = max(1, m.now), 0, w.ahead
@@ -239,7 +242,7 @@ func (m *Monitor) overlap(w *watch, now bool) {
 	}
 }
 
-// judgeSlots judges the slots of a lock while no client administers it.
+// judgeSlots judges contiguous-slots for lock number l, unless a client is administering it.
 func (m *Monitor) judgeSlots(l, c uint8) {
 	if m.kind == lock.Mutex {
 		return
@@ -265,7 +268,7 @@ func (m *Monitor) judgeSlots(l, c uint8) {
 	k.expected = count
 }
 
-// Crash is a client's death. Its operation may have taken effect or not.
+// Crash is called when client c dies. Its operation may have taken effect or not.
 func (m *Monitor) Crash(c uint8) {
 	w := &m.clients[c-1]
 	if w.op.Administrative() {
@@ -279,16 +282,16 @@ func (m *Monitor) Crash(c uint8) {
 	}
 	left := w.believed
 	switch {
-	case m.drains && w.op == lock.Release: // the slot that it was returning
+	case m.drains && w.op == lock.Release: // the slot that it was releasing
 		left = w.arg
-	case m.drains && w.op == lock.Acquire && w.granted != 0: // the slot whose grant it had not yet received
+	case m.drains && w.op == lock.Acquire && w.granted != 0: // a slot granted to it, of which it had not been told
 		left = firstSlot(w.granted)
 	}
 	w.alive, w.left, w.believed, w.op, w.working, w.since = false, left, 0, lock.NoOp, false, 0
 }
 
-// Gone is the end of a connection of client c, as the broker saw it. granted: the client's slot was granted on this
-// connection. own: the client itself closed it.
+// Gone is called when the broker notices the end of a connection of client c. granted says that the client's slot was
+// granted on this connection. own says that the client itself closed it.
 func (m *Monitor) Gone(c uint8, granted, own bool) {
 	w := &m.clients[c-1]
 	m.ended |= 1 << (m.owner(c) - 1)
@@ -297,15 +300,15 @@ func (m *Monitor) Gone(c uint8, granted, own bool) {
 	}
 	if granted {
 		w.connected = false
-		w.mine |= m.locks[w.lock].truth.owned(m.owner(c)) // the slot is lost with the connection, even if the reply is held
+		w.mine |= m.locks[w.lock].truth.owned(m.owner(c)) // lost with the connection, even if the answer says held
 	}
 	if !own {
 		w.dropped, w.troubled = true, true
 	}
 }
 
-// ChannelGone is the end of a channel of client c, without cause, while its connection continues. granted: the
-// client's slot was granted on this channel, and is lost with the channel.
+// ChannelGone is called when a fault ends a channel of client c, but not its connection. granted says that the client's
+// slot was granted on this channel; it is then lost.
 func (m *Monitor) ChannelGone(c uint8, granted bool) {
 	w := &m.clients[c-1]
 	m.ended |= 1 << (m.owner(c) - 1)
@@ -313,8 +316,7 @@ func (m *Monitor) ChannelGone(c uint8, granted bool) {
 	w.dropped, w.troubled = true, true
 }
 
-// Freed judges whether a crashed client's slot is free once the broker has noticed the crash. The lock's state is
-// that after the end of the connection.
+// Freed judges crash-frees for client c, once the broker has noticed its crash: its slot must be free.
 func (m *Monitor) Freed(c uint8) {
 	w := &m.clients[c-1]
 	if w.alive || w.left == 0 && !w.spent {
@@ -326,11 +328,11 @@ func (m *Monitor) Freed(c uint8) {
 		return
 	}
 	if t.Until[s] != 0 {
-		return // the slot becomes free when the lease ends
+		return // the slot will be free when the lease ends
 	}
 	stuck := t.Owner[s]&^HalfOpen == m.owner(c) && !m.shared
 	if m.traits.Has(lock.Permits) && t.Owner[s]&HalfOpen != 0 {
-		stuck = false // permits have no numbers: this one belongs to an earlier, half-open connection
+		stuck = false // this permit is that of an earlier, half-open connection
 	}
 	if t.Owner[s] == 0 && t.Taken&(1<<s) != 0 && !m.pendingOwner(w.lock, s) {
 		stuck = true
@@ -338,7 +340,8 @@ func (m *Monitor) Freed(c uint8) {
 	m.require(property.CrashFrees, !stuck, c, 0, s, "")
 }
 
-// pendingOwner reports whether a B queue without an owner may belong to a live client.
+// pendingOwner reports whether a B queue without an owner may belong to a live client: one that believes it holds slot
+// s, or is acquiring it.
 func (m *Monitor) pendingOwner(l, s uint8) bool {
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
@@ -349,7 +352,7 @@ func (m *Monitor) pendingOwner(l, s uint8) bool {
 	return false
 }
 
-// Restarted sets the broker's state of a lock after a restart, and judges it.
+// Restarted sets the broker's state of lock number l after a restart of the broker, and judges survives-restart.
 func (m *Monitor) Restarted(l uint8, t *Truth) {
 	k := &m.locks[l]
 	kept := !m.otherSlots(&k.truth, t) && (t.Taken == 0 || m.traits.Has(lock.Leases))
@@ -361,11 +364,11 @@ func (m *Monitor) Restarted(l uint8, t *Truth) {
 	m.SetTruth(l, 0, t)
 }
 
-// Leftover reports a queue with messages, or an unexpected queue, after the execution.
+// Leftover records that after the execution a queue exists that should not, or that has messages.
 func (m *Monitor) Leftover(detail string) { m.violate(property.NoLeak, 0, 0, 0, detail) }
 
-// Unfinished reports an operation that has not ended by the end of the execution. why says what it waits for, if
-// known.
+// Unfinished records that client c's operation has not ended when the execution ends. why says what it waits for; "" if
+// this is unknown.
 func (m *Monitor) Unfinished(c uint8, why string) {
 	detail := "the operation does not end"
 	if why != "" {
@@ -374,7 +377,7 @@ func (m *Monitor) Unfinished(c uint8, why string) {
 	m.violate(property.Progress, c, 0, 0, detail)
 }
 
-// Believed reports whether a live client believes it holds a slot.
+// Believed reports whether a live client believes it holds slot s of lock number l.
 func (m *Monitor) Believed(l, s uint8) bool {
 	for i := range m.clients[:m.n] {
 		if w := &m.clients[i]; w.lock == l && w.alive && w.believed == s {

@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestPinned compares what the monitor says of random events with a file, for each kind of lock: violations, numbers of
-// checks, and how much it keeps of its state for random properties. No lock brings about most of these events.
+// TestPinned gives monitors random events, for each type of lock. It compares violations, numbers of checks and sizes
+// of encoded states with a file. Most of these events happen in no real lock.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, kind := range []lock.Kind{lock.Semaphore, lock.Mutex, lock.PersistentMutex} {
@@ -27,14 +27,14 @@ func TestPinned(t *testing.T) {
 	f.Compare("testdata/pinned.txt")
 }
 
-// happenings tells a monitor of random things, that often fit together.
+// happenings gives a monitor random events, many of which are consistent with one another.
 type happenings struct {
 	*rand.Rand
 	t     *testing.T
 	m     monitor.Monitor
 	n     int
 	locks []monitor.Truth
-	of    []uint8 // the lock of each client
+	of    []uint8 // by client: the number of its lock
 	ops   []lock.Op
 	held  []uint8
 	now   int64
@@ -42,14 +42,14 @@ type happenings struct {
 	traits lock.Traits
 }
 
-// leasing are traits of locks that there are, or could be.
+// leasing are combinations of traits that locks may have.
 var leasing = []lock.Traits{
 	lock.Leases, lock.Leases | lock.Deadlines, lock.Leases | lock.Limits | lock.Permits, lock.Limits | lock.Permits, lock.Leases | lock.Priorities,
 	lock.Leases | lock.Priorities | lock.Acknowledged | lock.Deadlines, lock.Leases | lock.Tokens, lock.Leases | lock.Permits, lock.Priorities,
 	lock.Leases | lock.Limits,
 }
 
-// named are the traits by name.
+// named are the names of traits, separated by commas.
 func named(traits lock.Traits) string {
 	var names []string
 	for i, name := range []string{"leases", "limits", "priorities", "permits", "tokens", "deadlines", "acknowledged"} {
@@ -107,7 +107,8 @@ func newHappenings(t *testing.T, kind lock.Kind, r *rand.Rand) *happenings {
 	return h
 }
 
-// run is the i-th input of a block. A few have rows: the first violation of each property.
+// run gives a monitor 60 random events. i is the number of the input in its block. For some inputs, the first violation
+// of each property becomes a row of the file.
 func (h *happenings) run(i int, s *pinned.Seen) {
 	var before property.Set
 	for event := range 60 {
@@ -136,7 +137,7 @@ func (h *happenings) run(i int, s *pinned.Seen) {
 	}
 }
 
-// happen is one thing, of client c.
+// happen is one random event of client c.
 func (h *happenings) happen(c uint8) {
 	l, busy := h.of[c-1], h.ops[c-1] != lock.NoOp
 	switch k := h.IntN(40); {
@@ -172,7 +173,7 @@ func (h *happenings) happen(c uint8) {
 	}
 }
 
-// slot is one of the first n slots, or sometimes one of the last.
+// slot is a random slot: usually one of the first n slots, sometimes one of the last n.
 func (h *happenings) slot(n int) uint8 {
 	if h.IntN(6) == 0 {
 		return uint8(monitor.Slots - h.IntN(n))
@@ -180,7 +181,7 @@ func (h *happenings) slot(n int) uint8 {
 	return uint8(1 + h.IntN(n))
 }
 
-// often is how often something happens in a row: bounds are met.
+// often is the number of repetitions of an event: usually 1, sometimes so many that maximum numbers are exceeded.
 func (h *happenings) often() int {
 	switch n := h.IntN(200); {
 	case n == 0:
@@ -193,7 +194,7 @@ func (h *happenings) often() int {
 
 func (h *happenings) flip() bool { return h.IntN(2) == 0 }
 
-// lease is one thing that happens to locks with traits only, of client c.
+// lease is one random event of client c that only locks with traits have.
 func (h *happenings) lease(c, l uint8) {
 	switch h.IntN(11) {
 	case 0:
@@ -212,7 +213,7 @@ func (h *happenings) lease(c, l uint8) {
 	}
 }
 
-// grant changes a client's lease, or ends the leases that are over.
+// grant changes a client's lease at random, or ends leases whose time is over.
 func (h *happenings) grant(c, l uint8) {
 	t := &h.locks[l]
 	s := h.slot(3)
@@ -236,7 +237,7 @@ func (h *happenings) grant(c, l uint8) {
 	}
 }
 
-// trifle is a thing that little depends on.
+// trifle is one random event of client c that hardly changes the monitor's state.
 func (h *happenings) trifle(c uint8) {
 	switch h.IntN(8) {
 	case 0:
@@ -306,7 +307,7 @@ func (h *happenings) end(c uint8) {
 	h.m.End(c, r, h.held[c-1], h.IntN(4) > 0)
 }
 
-// changeTruth changes what the broker has of a lock, often as client c would.
+// changeTruth changes the broker's state of lock l at random, often as a command of client c might.
 func (h *happenings) changeTruth(c, l uint8) {
 	t := &h.locks[l]
 	s := h.slot(4)
@@ -342,12 +343,12 @@ func (h *happenings) exchange(l uint8) backend.Exchange {
 	}
 }
 
-// tell adds what can be asked of the monitor after an event.
+// tell writes the results of the monitor's methods after an event.
 func (h *happenings) tell(s *pinned.Seen) {
 	m := &h.m
 	s.Printf("%d %d %v %v %d %d|", m.Found, m.Exercised, m.Witnessed, m.WitnessedStrong, m.Overlap, m.Overlaps)
 	m.Found, m.Exercised = 0, 0
-	if h.IntN(3) == 0 { // so that it can be given up again
+	if h.IntN(3) == 0 { // so that later events can drop the linearization again
 		m.Witnessed, m.WitnessedStrong = true, true
 	}
 	c := uint8(1 + h.IntN(h.n))
@@ -377,12 +378,12 @@ func (h *happenings) tell(s *pinned.Seen) {
 	kept := h.code(&copied)
 	s.Add("bytes kept for some properties", len(kept))
 	h.resume(kept, &copied)
-	if h.IntN(8) == 0 { // go on from what was kept
+	if h.IntN(8) == 0 { // continue with the decoded monitor
 		h.m = copied
 	}
 }
 
-// code is what a search would keep of the monitor.
+// code encodes the monitor as a search does.
 func (h *happenings) code(m *monitor.Monitor) []byte {
 	c := codec.Write(nil)
 	m.CodeShared(&c, len(h.locks))
@@ -393,14 +394,14 @@ func (h *happenings) code(m *monitor.Monitor) []byte {
 	return c.Bytes()
 }
 
-// resume reads what was kept into the monitor, which keeps the same after it.
+// resume decodes an encoded monitor into m. Encoding it again must give the same bytes.
 func (h *happenings) resume(kept []byte, m *monitor.Monitor) {
 	read := codec.Read(kept)
 	m.CodeShared(&read, len(h.locks))
 	for i := range h.n {
 		m.CodeClient(&read, uint8(i+1))
 	}
-	dead := len(read.Bytes()) // of one client
+	dead := len(read.Bytes()) // size of the code of one dead client
 	m.Resume(h.locks)
 	again := h.code(m)
 	if same := len(kept) - dead; !bytes.HasPrefix(again, kept[:same]) {
@@ -408,7 +409,7 @@ func (h *happenings) resume(kept []byte, m *monitor.Monitor) {
 	}
 }
 
-// TestPinnedCosts holds sums of random costs against a file.
+// TestPinnedCosts compares sums of random costs with a file.
 func TestPinnedCosts(t *testing.T) {
 	f := pinned.New(t)
 	f.Block("costs", 200, func(i int, s *pinned.Seen) {

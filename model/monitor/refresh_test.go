@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestRefreshAsItsLeaseEnds: a lease that ends at a moment is over in that moment. A refresh that is called then, and says held,
-// has extended nothing of its client's; one that was called before has, whenever it was carried out.
+// TestRefreshAsItsLeaseEnds: a lease is over at its very end. A refresh that is invoked then or later, and says held,
+// violates renewal-honest. A refresh that was invoked before does not, whenever it takes effect.
 func TestRefreshAsItsLeaseEnds(t *testing.T) {
 	const end = 10
 	lease := func(until int32) Truth {

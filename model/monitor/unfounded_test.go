@@ -8,9 +8,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestUnfoundedGrant: a client is told that it holds a slot. The servers gave it the slot at no moment of the call, because
-// its claim came with a lease that had ended. It has been granted the slot of another's living lease, though the claim has
-// overwritten that.
+// TestUnfoundedGrant: client 2 is told that it holds a slot that the servers did not give it at any moment of the call,
+// because its claim had already ended. If client 1 has a live lease of the slot, this violates lease-respected, even if
+// the claim has overwritten that lease.
 func TestUnfoundedGrant(t *testing.T) {
 	lease := func(owner uint8, until int32) Truth {
 		return Truth{Exists: 1 << 1, Taken: 1 << 1, Owner: [Slots + 1]uint8{1: owner}, Until: [Slots + 1]int32{1: until}}
@@ -24,7 +24,7 @@ func TestUnfoundedGrant(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		traits lock.Traits
-		happen func(m *Monitor) // until the second client is told to hold the slot
+		happen func(m *Monitor) // the events before client 2 is told that it holds the slot
 		broken bool
 	}{
 		{"an ended claim overwrites the living lease", lock.Leases, func(m *Monitor) {
@@ -53,7 +53,7 @@ func TestUnfoundedGrant(t *testing.T) {
 			m.Begin(2, 0, lock.Acquire, 2, true)
 		}, false},
 	} {
-		for _, forgets := range []bool{false, true} { // what only other properties need, as a search does
+		for _, forgets := range []bool{false, true} { // forget as a search does
 			var m Monitor
 			m.Reset(lock.Semaphore, lock.Facts{}, 2, []Truth{none})
 			m.Has(c.traits)

@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestWitnessIsTrue: as long as the monitor says that what it has seen is a linearization, the history is never illegal.
-// Changes of the lock and replies to its clients are random here, and often wrong.
+// TestWitnessIsTrue: in random executions, many of them wrong, the history is never illegal while the monitor says that
+// it knows a linearization.
 func TestWitnessIsTrue(t *testing.T) {
 	runs := uint64(100_000)
 	if testing.Short() {
@@ -46,7 +46,7 @@ func TestWitnessIsTrue(t *testing.T) {
 	}
 }
 
-// TestWitnessOfWhatIsRight: where a lock does what it should, and says so, what the monitor has seen is a linearization.
+// TestWitnessOfWhatIsRight: in random executions of a correct lock, the monitor always knows a linearization.
 func TestWitnessOfWhatIsRight(t *testing.T) {
 	for _, traits := range []lock.Traits{0, lock.Leases} {
 		for seed := range uint64(2000) {
@@ -58,26 +58,26 @@ func TestWitnessOfWhatIsRight(t *testing.T) {
 	}
 }
 
-// witnessed is a lock with two slots, observed by a monitor and recorded in a history.
+// witnessed is a random execution of a lock with two slots. It has both a monitor and a history.
 type witnessed struct {
 	*rand.Rand
 	m       monitor.Monitor
 	h       history.History
 	truth   monitor.Truth
 	traits  lock.Traits
-	right   bool // the lock does what it should
-	seldom  int  // so many times less often is something wrong
+	right   bool // the lock makes no mistakes
+	seldom  int  // factor by which mistakes are less frequent
 	now     int64
 	clients [3]struct {
 		op   lock.Op
 		arg  uint8
 		held uint8
-		has  uint8 // by what the last commands came to
-		gave bool  // its release has given the slot back
+		has  uint8 // slot that the commands of the call have acquired; 0 is none
+		gave bool  // a command of the call has released the slot
 	}
 }
 
-// errs reports whether the lock does something wrong, once in so many times.
+// errs reports whether the lock makes a mistake now: with probability 1/in, divided by seldom.
 func (w *witnessed) errs(in int) bool { return !w.right && w.IntN(in*w.seldom) == 0 }
 
 func (w *witnessed) run() {
@@ -107,7 +107,7 @@ func (w *witnessed) run() {
 	}
 }
 
-// acquiring reports whether somebody is about to be told what it was granted.
+// acquiring reports whether a client has an acquire under way.
 func (w *witnessed) acquiring() bool {
 	for i := range w.clients {
 		if w.clients[i].op == lock.Acquire {
@@ -117,7 +117,7 @@ func (w *witnessed) acquiring() bool {
 	return false
 }
 
-// pass lets time pass, and leases end.
+// pass advances the time by ms milliseconds, and ends leases.
 func (w *witnessed) pass(ms int64) {
 	w.now += ms
 	w.m.At(w.now)
@@ -146,7 +146,7 @@ func (w *witnessed) begin(c uint8) {
 	w.add(history.Invocation(int32(c), 0, cl.op, cl.arg, w.traits))
 }
 
-// command is one of an operation: what it should do, or something else.
+// command carries out one command of client c's operation, sometimes a wrong one.
 func (w *witnessed) command(c uint8) {
 	cl := &w.clients[c-1]
 	s := uint8(1 + w.IntN(2))
@@ -172,7 +172,7 @@ func (w *witnessed) command(c uint8) {
 	w.m.SetTruth(0, c, &w.truth)
 }
 
-// late is what a client sent earlier, and what comes of that now.
+// late carries out a command that client c has sent earlier.
 func (w *witnessed) late(c uint8) {
 	s := uint8(1 + w.IntN(2))
 	switch {
@@ -187,7 +187,7 @@ func (w *witnessed) late(c uint8) {
 	w.m.SetTruth(0, c*uint8(w.IntN(2)), &w.truth)
 }
 
-// end answers an operation: often by what is so, sometimes otherwise.
+// end answers client c's operation, sometimes wrongly.
 func (w *witnessed) end(c uint8) {
 	cl := &w.clients[c-1]
 	r := lock.Result{Outcome: lock.Done, Slot: cl.arg}
@@ -207,7 +207,7 @@ func (w *witnessed) end(c uint8) {
 	case lock.Verify, lock.Refresh:
 		r.Held = own != w.errs(8)
 	case lock.Release:
-		if own && w.right { // nothing was sent yet
+		if own && w.right { // no command has released it yet
 			w.truth.Vacate(cl.arg)
 			w.m.SetTruth(0, c, &w.truth)
 			cl.gave = true
@@ -233,7 +233,7 @@ func (w *witnessed) add(e history.Event) {
 	w.h.Events = append(w.h.Events, e)
 }
 
-// told are the events, a line each.
+// told are the events of the history, one in each line.
 func (w *witnessed) told() (all string) {
 	for _, e := range w.h.Events {
 		all += fmt.Sprintf("%v %v %s slot %d held %v %v\n", e.Type, e.F, w.h.Who(e.Process), e.Slot, e.Held, e.Reason)

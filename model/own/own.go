@@ -12,21 +12,21 @@ import (
 // Property is a custom property.
 type Property struct {
 	Name string
-	// Sometimes says that the property must be seen in some execution, instead of holding after each step.
+	// Sometimes says that some execution must show the property. Otherwise it must hold after each step.
 	Sometimes bool
-	// Look looks at an execution after a step. It reports whether the property is violated, with a detail in one
-	// line; or, for Sometimes, whether the property is seen. Several goroutines may call it at once.
+	// Look looks at an execution after a step. It returns whether the property is violated or, for Sometimes, shown.
+	// detail describes a violation in one line. Several goroutines may call Look at once.
 	Look func(View) (seen bool, detail string)
 
 	asked atomic.Bool
 	fault atomic.Pointer[string]
 }
 
-// Asked reports whether the function has asked for the past in a search, which has none, so that it cannot be judged
-// there.
+// Asked reports whether the function has used the past in a search. Since a search has no past, the property was not
+// judged there.
 func (p *Property) Asked() bool { return p.asked.Load() }
 
-// Sentence is the property's sentence in a report.
+// Sentence is the property in words, as reports show it.
 func (p *Property) Sentence() string {
 	if p.Sometimes {
 		return property.OwnSometimes
@@ -37,10 +37,10 @@ func (p *Property) Sentence() string {
 // List are the custom properties of one run.
 type List []*Property
 
-// Most is the largest length of a List.
+// Most is the maximum length of a List.
 const Most = property.Most - int(property.Count)
 
-// Check reports an invalid list.
+// Check returns an error if the list is invalid: it has too many properties, or one has no valid name or no function.
 func (l List) Check() error {
 	if len(l) > Most {
 		return fmt.Errorf("%d properties of your own: expected at most %d", len(l), Most)
@@ -63,14 +63,14 @@ func (l List) Check() error {
 	return nil
 }
 
-// unfit reports whether a character is not allowed in a property's name, which is part of file names and command
+// unfit reports whether a character is not allowed in a property's name. Names are parts of file names and command
 // lines.
 func unfit(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }
 
-// ID is the number of the list's i-th property.
+// ID is the number that the list's i-th property has in a [property.Set].
 func ID(i int) property.Property { return property.Count + property.Property(i) }
 
-// Of returns the property with a number, or nil if the list has none.
+// Of returns the property with the number p; nil if it is not in the list.
 func (l List) Of(p property.Property) *Property {
 	if i := int(p) - int(property.Count); i >= 0 && i < len(l) {
 		return l[i]
@@ -78,7 +78,7 @@ func (l List) Of(p property.Property) *Property {
 	return nil
 }
 
-// Name is the name of a property of the list, "" for any other.
+// Name is the name of the property with the number p; "" if it is not in the list.
 func (l List) Name(p property.Property) string {
 	if own := l.Of(p); own != nil {
 		return own.Name
@@ -86,7 +86,7 @@ func (l List) Name(p property.Property) string {
 	return ""
 }
 
-// Named is the number of the property with that name.
+// Named is the number of the property with that name, and whether the list has one.
 func (l List) Named(name string) (property.Property, bool) {
 	for i, p := range l {
 		if p.Name == name {
@@ -104,7 +104,7 @@ func (l List) All() (set property.Set) {
 	return set
 }
 
-// Sometimes is the set of the properties that must be seen in some execution.
+// Sometimes is the set of the properties that some execution must show.
 func (l List) Sometimes() (set property.Set) {
 	for i, p := range l {
 		if p.Sometimes {
@@ -114,7 +114,7 @@ func (l List) Sometimes() (set property.Set) {
 	return set
 }
 
-// Err is the error of the first property whose function panicked or contradicted itself.
+// Err is the error of the first property whose function has panicked, or has given two results for the same execution.
 func (l List) Err() error {
 	for _, p := range l {
 		if why := p.fault.Load(); why != nil {
@@ -124,7 +124,7 @@ func (l List) Err() error {
 	return nil
 }
 
-// Contradicted notes that a property's function gave another result for the same execution.
+// Contradicted records that the function of property p has given another result when the same execution was repeated.
 func (l List) Contradicted(p property.Property) {
 	if own := l.Of(p); own != nil {
 		own.fail("it says two things of one execution: expected it to depend on its View alone")
@@ -133,7 +133,7 @@ func (l List) Contradicted(p property.Property) {
 
 func (p *Property) fail(why string) { p.fault.CompareAndSwap(nil, &why) }
 
-// look calls the function, and turns its panic into an error of the property.
+// look calls the property's function. A panic becomes an error of the property.
 func (p *Property) look(v View) (seen bool, detail string) {
 	if p.fault.Load() != nil {
 		return false, ""

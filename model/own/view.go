@@ -8,59 +8,59 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// View is an execution after one of its steps: the server's state, and the clients' beliefs. It is valid until the
-// function that receives it returns.
+// View is an execution after one of its steps: the server's state, and what the clients believe. A function that gets a
+// View must not keep it.
 type View struct {
 	Locks   []Lock
-	Clients []Client // client 1 comes first
+	Clients []Client // by number: Clients[0] is client 1
 	watch   *Watch
 }
 
 // Lock is the server's state of a lock.
 type Lock struct {
 	Name    string
-	Slots   []int    // the slots that exist
-	Holders []Holder // of the slots that are taken
-	Admin   int      // the client that holds the administration mutex; 0 is none
+	Slots   []int    // numbers of the existing slots
+	Holders []Holder // holders of the slots that are taken
+	Admin   int      // number of the client that has the administration mutex; 0 is none
 }
 
-// Holder is a slot that is taken, and its client.
+// Holder is a slot that is taken, with the client that holds it.
 type Holder struct {
-	Slot, Client int  // client 0: the slot's queue has no owner
+	Slot, Client int  // Client is 0 if the slot's queue has no owner
 	HalfOpen     bool // the holder's connection is dead, and the server has not noticed
 }
 
-// Client is a client of the execution.
+// Client is what is known of one client of the execution.
 type Client struct {
-	Lock      int    // index in Locks of the lock that it called last
+	Lock      int    // index in View.Locks of the lock that it used last
 	Operation string // the operation under way, such as "acquire"; "" is none
 	Believes  int    // the slot that the client believes it holds; 0 is none
 	Alive     bool   // the client has not crashed
-	Connected bool   // the server has the connection under which it was granted what it believes it holds, if anything
+	Connected bool   // the server has the connection on which the believed slot was granted; true without a belief
 }
 
-// Event is the call of an operation, its completion, or an occurrence that concerns a client or the server.
+// Event is the invocation or completion of an operation, or a fault such as a crash.
 type Event struct {
-	Type      string // "invoke"; at its end "ok", "fail" or "info"
-	Operation string // such as "acquire"; or, with "info", "crash", "gone", "pause" or "restart"
-	Client    int    // 0 is none
-	Lock      int    // index in Locks
-	Slot      int    // acquired, verified, released or waited for
-	Slots     int    // returned by count, or to be created, added or removed
-	Held      bool   // acquire and verify with type ok: the slot is held
-	Reason    string // why it failed, such as "full"
+	Type      string // "invoke", "ok", "fail" or "info", as in Jepsen
+	Operation string // the operation, such as "acquire"; or, with type "info", "crash", "gone", "pause" or "restart"
+	Client    int    // number of the client; 0 for all
+	Lock      int    // index in View.Locks
+	Slot      int    // the slot acquired, verified, released or waited for
+	Slots     int    // number of slots that count returned, or that are to be created, added or removed
+	Held      bool   // the slot is held, for acquire and verify with type "ok"
+	Reason    string // the reason of a failure, such as "full"
 }
 
-// Exchange is a client's command and its reply.
+// Exchange is a command that a client has sent, with its reply.
 type Exchange struct {
-	Client  int    // 0 if the step sent none
-	Command string // in the server's words, such as "declare jobs-1-B exclusive"
-	Reply   string // in the server's words, such as "ok"
-	// What describes the command in general terms: its effect on which slot, and its result.
+	Client  int    // number of the client; 0 if the step sent no command
+	Command string // the command in words, such as "declare jobs-1-B exclusive"
+	Reply   string // the reply in words, such as "ok"
+	// What describes the command in terms that all backends share: its effect, its slot and its result.
 	What backend.Exchange
 }
 
-// Events is the history so far. In a search it is empty: see [Property.Asked].
+// Events is the history so far. In a search it is empty, and the property is not judged: see [Property.Asked].
 func (v View) Events() (all []Event) {
 	if v.watch.Past == nil {
 		v.watch.asked = true
@@ -83,7 +83,7 @@ func (v View) Events() (all []Event) {
 	return all
 }
 
-// Last is the exchange of the step. In a search it is empty: see [Property.Asked].
+// Last is the exchange of the step. In a search it is empty, and the property is not judged: see [Property.Asked].
 func (v View) Last() Exchange {
 	if v.watch.Past == nil {
 		v.watch.asked = true
@@ -92,23 +92,23 @@ func (v View) Last() Exchange {
 	return v.watch.Past.Last()
 }
 
-// Past is the past of an execution.
+// Past is the history and the last exchange of an execution.
 type Past interface {
 	Events() []history.Event
 	Last() Exchange
 }
 
-// Watch evaluates a list of properties on one execution after the other. It is not safe for concurrent use.
+// Watch evaluates a list of properties on executions, one after the other. It is not safe for concurrent use.
 type Watch struct {
 	List List
-	// Past is the past of the execution; nil if there is only a state.
+	// Past is the execution's past; nil in a search.
 	Past Past
 
-	asked bool // a function asked for the past without there being one
+	asked bool // a function has asked for the past although it is nil
 }
 
-// Step evaluates the asked properties after a step, and returns those that are violated, or seen. told, which may be
-// nil, gets the details.
+// Step evaluates the properties in asked after a step. It returns those that are violated or, if they are Sometimes,
+// shown. told, unless nil, gets their details.
 func (w *Watch) Step(m *monitor.Monitor, clients int, locks []string, asked property.Set, told func(property.Property, string)) (seen property.Set) {
 	v := View{watch: w}
 	for l, name := range locks {
@@ -132,8 +132,8 @@ func (w *Watch) Step(m *monitor.Monitor, clients int, locks []string, asked prop
 	return seen
 }
 
-// Judge evaluates the judged properties after a step, and adds the results to the monitor's. It calls told, unless
-// nil, with each new violation.
+// Judge evaluates the properties in judged after a step, and records the results in the monitor. told, unless nil, gets
+// each new violation.
 func (w *Watch) Judge(m *monitor.Monitor, clients int, locks []string, judged property.Set, told func(property.Violation)) {
 	m.Exercised |= judged
 	if m.Checks != nil {

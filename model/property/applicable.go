@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Applicable are the properties that apply to a lock type.
+// Applicable are the properties that apply to every lock of type k.
 func Applicable(k lock.Kind) Set {
 	all := Set(1<<NoCrash - 1)
 	if k != lock.Mutex {
@@ -19,8 +19,8 @@ func Applicable(k lock.Kind) Set {
 	return all
 }
 
-// Of returns the properties that apply to a target: those of its kind and traits, except those that its backend or
-// the target skips.
+// Of returns the properties that apply to a target: those for its type and traits, without those that the target or its
+// backend skips.
 func Of(t *lock.Target) Set {
 	set := Applicable(t.Kind) | ForTraits(t.Traits)
 	for p := range Skipped(t) {
@@ -29,7 +29,7 @@ func Of(t *lock.Target) Set {
 	return set
 }
 
-// External are the properties that apply to an external lock of kind k on a kind of server.
+// External are the properties that apply to an external lock of type k on a server of backend b.
 func External(b *lock.Backend, k lock.Kind) Set {
 	set := ApplicableExternal(k)
 	for p := range skipped(b.Skips) {
@@ -38,14 +38,14 @@ func External(b *lock.Backend, k lock.Kind) Set {
 	return set
 }
 
-// Skipped are the properties that do not apply to a target although they apply to its type, with the reasons.
+// Skipped are the properties that apply to a target's type, but not to the target, each with the reason.
 func Skipped(t *lock.Target) map[Property]string {
 	out := skipped(lock.BackendOf(t).Skips, t.Skips)
 	maps.Copy(out, untold(t.Traits))
 	return out
 }
 
-// skipped panics for an unknown property, since CheckSkips has already checked the names.
+// skipped combines maps from names of properties to reasons. It panics for an unknown name: see CheckSkips.
 func skipped(skips ...map[string]string) map[Property]string {
 	out := make(map[Property]string)
 	for _, all := range skips {
@@ -60,7 +60,7 @@ func skipped(skips ...map[string]string) map[Property]string {
 	return out
 }
 
-// CheckSkips reports a property that a backend or one of its targets skips, and that is unknown or lacks a reason.
+// CheckSkips returns an error if a backend or one of its targets skips an unknown property, or one without a reason.
 func CheckSkips(b *lock.Backend) error {
 	check := func(skips map[string]string) error {
 		for name, reason := range skips {
@@ -84,7 +84,7 @@ func CheckSkips(b *lock.Backend) error {
 	return nil
 }
 
-// ForTraits are the additional properties that apply to locks with some traits.
+// ForTraits are the further properties that apply to locks with the traits t.
 func ForTraits(t lock.Traits) (all Set) {
 	for _, need := range []struct {
 		trait lock.Traits
@@ -103,8 +103,7 @@ func ForTraits(t lock.Traits) (all Set) {
 	return all
 }
 
-// untold are the properties that do not apply to locks with some traits although they apply to their type, with the
-// reasons.
+// untold are the properties that do not apply to a lock because of its traits, each with the reason.
 func untold(t lock.Traits) map[Property]string {
 	out := make(map[Property]string)
 	if t.Has(lock.Priorities) {

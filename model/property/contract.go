@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// Contracts are sets of promises that a lock can be required to keep, by name. Breaking a promise is a violation only
-// if the contract includes it.
+// Contracts are sets of promises, by name. A user names the contract that an external lock has to keep. Breaking a
+// promise is a violation only if the contract contains it.
 var Contracts = map[string]Set{
-	// The guidelines of locks by queues of one message each demand all promises.
+	// The guidelines of AMQP locks demand all promises.
 	"guidelines": Promises,
-	// The callers of a mutex rely on each answer at the moment of the answer: a release takes effect before it
-	// returns, and a refusal says that the lock was taken.
+	// Callers of a mutex rely on each answer at once: after a release the lock is free, and a failed acquire means that
+	// the lock was taken.
 	"mutex":     Set(0).With(Linearizable),
 	"semaphore": Set(0).With(Linearizable),
-	// A lease ends with time. Its callers may rely only on safety and recovery.
+	// A lease ends with time, so that its callers may rely on safety and recovery only.
 	"lease": 0,
 }
 
-// ParseContract returns the promises that text names: a contract, or promises separated by commas. "" demands
-// nothing.
+// ParseContract returns the promises that a text demands: the name of a contract, or names of promises separated by
+// commas. "" demands none.
 func ParseContract(text string) (demands Set, err error) {
 	for name := range strings.SplitSeq(text, ",") {
 		if name = strings.TrimSpace(name); name == "" {

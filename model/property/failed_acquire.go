@@ -2,31 +2,31 @@ package property
 
 import "fmt"
 
-// FailedAcquire says what an acquire promises that failed because the lock was full.
+// FailedAcquire is the meaning of an acquire that failed because the lock was full: what it says about other clients.
 type FailedAcquire uint8
 
-// The semantics of a failed acquire.
+// The meanings of a failed acquire.
 const (
-	// Weak says that each slot was taken or missing at some moment of the call. The guidelines' algorithm cannot
-	// promise more, since it scans slot by slot.
+	// Weak says that each slot was taken or missing at some moment of the call, possibly at different moments. The
+	// guidelines' algorithm promises no more, since it looks at one slot after the other.
 	Weak FailedAcquire = iota
-	// Strong says that at one moment of the call every slot was taken.
+	// Strong says that there was one moment of the call at which every slot was taken.
 	Strong
 )
 
 var (
 	failedAcquireNames = [...]string{"weak", "strong"}
-	// earlierNames are the names in files of earlier versions.
+	// earlierNames are the names that earlier versions wrote to files.
 	earlierNames = [...]string{"scan", "strict"}
 )
 
-// String is the name of the semantics.
+// String is the name of the meaning: "weak" or "strong".
 func (f FailedAcquire) String() string { return failedAcquireNames[f] }
 
-// Note is the line about the semantics in a report.
+// Note is the line of a report that names the meaning of failed acquires.
 func (f FailedAcquire) Note() string { return "failed acquires: " + f.String() }
 
-// FailedAcquireNamed is the semantics with that name, or with that name in earlier versions.
+// FailedAcquireNamed is the meaning with that name, which may be one of an earlier version.
 func FailedAcquireNamed(name string) (FailedAcquire, error) {
 	for f, n := range failedAcquireNames {
 		if n == name || earlierNames[f] == name {

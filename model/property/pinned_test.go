@@ -11,13 +11,12 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// ours is a kind of server of the test's own.
+// ours is a backend that only this test uses.
 var ours = &lock.Backend{Name: "ours", Skips: map[string]string{"no-leak": "nothing is ever left"}}
 
 func init() { lock.Register(ours) }
 
-// TestSaid holds against a file everything that is said of every property, for each kind of lock, and which mean something
-// for which locks.
+// TestSaid compares all texts about all properties with a file, and which properties apply to which locks.
 func TestSaid(t *testing.T) {
 	var b strings.Builder
 	for p := range property.Count + 2 {
@@ -39,7 +38,7 @@ func TestSaid(t *testing.T) {
 	pinned.Text(t, "testdata/said.txt", b.String())
 }
 
-// violations are a violation's sentences.
+// violations writes the texts of violations of property p.
 func violations(b *strings.Builder, p property.Property) {
 	for _, v := range []property.Violation{
 		{Client: 1, Other: 2, Slot: 3}, {Client: 1, Slot: 3, Detail: "that"}, {Detail: "that"}, {Client: 1}, {Own: "mine", Detail: "this", Client: 2},
@@ -51,7 +50,7 @@ func violations(b *strings.Builder, p property.Property) {
 	}
 }
 
-// kinds are what means something for which locks.
+// kinds writes which properties apply to which types of locks and traits.
 func kinds(b *strings.Builder) {
 	for _, k := range []lock.Kind{lock.Semaphore, lock.Mutex, lock.PersistentMutex} {
 		fmt.Fprintf(b, "%s: %v\nexternal: %v\n", k, property.Applicable(k).Names(), property.ApplicableExternal(k).Names())
@@ -65,7 +64,8 @@ func kinds(b *strings.Builder) {
 	}
 }
 
-// TestNamed: every name is found, and no other; so are the words for failed acquires, the earlier ones too.
+// TestNamed: a property or a meaning of failed acquires is found by its name, or by its name in earlier versions. Other
+// names are errors.
 func TestNamed(t *testing.T) {
 	for p := range property.Count {
 		if got, err := property.Named(p.String()); got != p || err != nil {
@@ -88,7 +88,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestSkips: what is skipped has a reason, and a name that a property has.
+// TestSkips: CheckSkips returns an error for a skipped property that is unknown or has no reason.
 func TestSkips(t *testing.T) {
 	for _, c := range []struct {
 		own, target map[string]string
@@ -107,7 +107,7 @@ func TestSkips(t *testing.T) {
 	}
 }
 
-// TestSentenceOn: of a lock that stands on no broker, nothing is said of queues and brokers.
+// TestSentenceOn: sentences about locks that are not on a broker do not mention queues, brokers or channels.
 func TestSentenceOn(t *testing.T) {
 	asked := []property.Property{property.StaleBeliefEnds, property.CrashFrees, property.NoLeak, property.NameSafety, property.SurvivesRestart, property.CheapAcquire}
 	for _, p := range asked {

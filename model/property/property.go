@@ -6,7 +6,7 @@ import (
 	"iter"
 )
 
-// Property is a requirement that must hold.
+// Property is the number of a requirement that executions of a lock must meet.
 type Property uint8
 
 // The properties, in the order of reports.
@@ -40,20 +40,20 @@ const (
 	FencingMonotone
 	LossTold
 	FreesAtOnce
-	Count // their number; users' own properties start here: see package own
+	Count // number of built-in properties; custom ones are numbered from here: see package own
 )
 
-// Most is the largest number of properties in a [Set], including users' own.
+// Most is the maximum number of properties in a [Set], including custom ones.
 const Most = 64
 
-// Evidence is what a property is judged from.
+// Evidence is the kind of evidence by which a property is judged.
 type Evidence uint8
 
 // The kinds of evidence.
 const (
-	FromHistory  Evidence = iota // the clients' observations alone
+	FromHistory  Evidence = iota // what clients observe: invocations and answers
 	FromTruth                    // the server's state at every moment
-	FromCommands                 // the commands sent
+	FromCommands                 // the commands that clients send
 )
 
 // String is the evidence in words.
@@ -61,11 +61,11 @@ func (e Evidence) String() string {
 	return [...]string{"history", "the broker's truth", "commands"}[e]
 }
 
-// Description describes a property to readers.
+// Description describes a property for readers.
 type Description struct {
 	Name     string
-	Sentence string // the property holds when …
-	Passage  string // in the guidelines or the specification
+	Sentence string // the requirement, such as "no two clients hold one slot at once"
+	Passage  string // where the guidelines or the specification state it
 	Evidence Evidence
 }
 
@@ -139,11 +139,10 @@ func (p Property) String() string {
 	return "unknown"
 }
 
-// Own reports whether it is a user's own property, whose name is in an
-// [github.com/lockproof/lockproof/model/own.List].
+// Own reports whether it is a custom property. Its name is in an [github.com/lockproof/lockproof/model/own.List].
 func (p Property) Own() bool { return p >= Count }
 
-// Evidence is the evidence for the property. A user's own function may look at anything.
+// Evidence is the evidence by which the property is judged. For a custom property this is unknown.
 func (p Property) Evidence() Evidence {
 	if p.Own() {
 		return FromTruth
@@ -151,7 +150,7 @@ func (p Property) Evidence() Evidence {
 	return Properties[p].Evidence
 }
 
-// ErrUnknown is wrapped by the error for an unknown property's name.
+// ErrUnknown is wrapped by the error for a name that no property has.
 var ErrUnknown = errors.New("not known")
 
 // Named is the property with that name.
@@ -173,7 +172,7 @@ func (s Set) Has(p Property) bool { return s&(1<<p) != 0 }
 // With is the set and one property more.
 func (s Set) With(p Property) Set { return s | 1<<p }
 
-// All yields the properties of the set, users' own last.
+// All yields the properties of the set in the order of their numbers, so that custom ones come last.
 func (s Set) All() iter.Seq[Property] {
 	return func(yield func(Property) bool) {
 		for p := range Property(Most) {

@@ -1,7 +1,7 @@
 package property
 
-// severity orders the properties by the harm of a violation, the worst first: two clients that believe they hold one
-// slot, then lost or invisible slots, then high costs.
+// severity orders the properties by the harm that a violation does, the worst first: two holders of one slot, then lost
+// or invisible slots, then high costs.
 var severity = [Count]Property{
 	MutualExclusion, LeaseRespected, VictimAcknowledged, LimitRespected, NoFalseHold, NoPhantomSlot, HonestVerify,
 	RenewalHonest, StaleBeliefEnds, FencingMonotone, PriorityRespected, Linearizable, NameSafety,
@@ -9,7 +9,7 @@ var severity = [Count]Property{
 	LossTold, FreesAtOnce, NoLeak, MinimalDriver, CheapAcquire, CheapVerify,
 }
 
-// BySeverity are the properties of the set, the gravest first, users' own last.
+// BySeverity are the properties of the set, the worst first and custom ones last.
 func (s Set) BySeverity() (out []Property) {
 	for _, p := range severity {
 		if s.Has(p) {

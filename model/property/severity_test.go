@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestBySeverity: every property has its place, mutual exclusion the first.
+// TestBySeverity: severity has every property once, and mutual-exclusion first.
 func TestBySeverity(t *testing.T) {
 	all := Set(1<<Count - 1).BySeverity()
 	if all[0] != MutualExclusion {

@@ -9,27 +9,27 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Violation is a violated property.
+// Violation is a violation of a property.
 type Violation struct {
 	Property Property
-	Own      string    // its name, if it is a user's own
-	Kind     lock.Kind // of the lock
+	Own      string    // name of a custom property; "" for a built-in one
+	Kind     lock.Kind // type of the lock
 	Lock     uint8
-	Client   uint8  // the client whose step or answer violated it, from 1; 0 is the broker
-	Other    uint8  // the other client concerned; 0 is none
-	Slot     uint8  // the slot concerned; 0 is none
-	Detail   string // what was wrong, if the property alone does not say it
+	Client   uint8  // number of the client whose step or answer shows it, from 1; 0 is the broker
+	Other    uint8  // number of the other client concerned; 0 is none
+	Slot     uint8  // number of the slot concerned; 0 is none
+	Detail   string // what was wrong; "" if the property says it
 }
 
-// Name is the property's name.
+// Name is the name of the violated property.
 func (v Violation) Name() string { return cmp.Or(v.Own, v.Property.String()) }
 
-// Explain says in one line what happened.
+// Explain describes the violation in one line.
 func (v Violation) Explain() string {
 	if v.Property.Own() {
 		return v.Detail
 	}
-	if v.Detail != "" && sentences.Has(v.Property) { // the detail is from a history
+	if v.Detail != "" && sentences.Has(v.Property) { // a history's detail is a whole sentence
 		return v.Detail
 	}
 	c, s := fmt.Sprintf("c%d", v.Client), SlotName(v.Kind, int(v.Slot))
@@ -73,7 +73,7 @@ func (v Violation) Explain() string {
 	return v.about(c, s)
 }
 
-// sentences are the properties that explain a violation without a detail. If there is a detail, it says everything.
+// sentences are the properties for which Explain has a text of its own. It is used if there is no Detail.
 const sentences = Set(1<<MutualExclusion | 1<<NoFalseHold | 1<<NoPhantomSlot | 1<<HonestVerify | 1<<StaleBeliefEnds | 1<<ExactCount |
 	1<<AdminExclusion | 1<<LeaseRespected | 1<<VictimAcknowledged | 1<<EffectiveRelease | 1<<CrashFrees | 1<<SurvivesRestart |
 	1<<MinimalDriver | 1<<NameSafety)
@@ -86,7 +86,7 @@ func (v Violation) overspent() string {
 	return v.Detail
 }
 
-// about is the detail, with its clients and slot.
+// about is the detail, preceded by the client c and, if it matters, the slot s.
 func (v Violation) about(c, s string) string {
 	text := v.Detail
 	if v.Property == RemovalDrains || v.Property == ContiguousSlots && v.Slot > 0 {
@@ -98,7 +98,7 @@ func (v Violation) about(c, s string) string {
 	return text
 }
 
-// names reports whether a text names a client, as details from a history do.
+// names reports whether a text contains the client's name, as details from a history do.
 func names(text, client string) bool {
 	return slices.ContainsFunc(strings.Fields(text), func(word string) bool {
 		return strings.TrimSuffix(strings.TrimRight(word, ",;:"), "'s") == client

@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// A violation names its client once, even if its detail begins with the name.
+// TestNamedOnce: the text of a violation names its client once, even if the detail begins with the client's name.
 func TestNamedOnce(t *testing.T) {
 	for detail, want := range map[string]string{
 		"gave up":                      "c1: gave up",

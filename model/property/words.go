@@ -6,10 +6,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Users of a mutex see no slots, although a persistent mutex is a semaphore with one slot: it is free, held, or does
-// not exist.
+// Users of a mutex know no slots. Texts therefore say "the lock" for the one slot of a persistent mutex.
 
-// SlotName is the name of a lock's slot: for a mutex, or if the slot is unknown, it is the lock.
+// SlotName is the name of a slot in texts, such as "slot 2". For a mutex, and for slot 0, it is "the lock".
 func SlotName(k lock.Kind, slot int) string {
 	if k != lock.Semaphore || slot == 0 {
 		return "the lock"
@@ -17,7 +16,7 @@ func SlotName(k lock.Kind, slot int) string {
 	return fmt.Sprintf("slot %d", slot)
 }
 
-// ForKind selects the wording for a semaphore, or for a mutex.
+// ForKind selects between two texts: one for semaphores, one for mutexes.
 func ForKind(k lock.Kind, semaphore, mutex string) string {
 	if k == lock.Semaphore {
 		return semaphore
@@ -25,7 +24,7 @@ func ForKind(k lock.Kind, semaphore, mutex string) string {
 	return mutex
 }
 
-// mutexSentences replace the sentences of [Properties] that speak of slots.
+// mutexSentences are the sentences of properties for mutexes, if those in [Properties] mention slots.
 var mutexSentences = map[Property]string{
 	MutualExclusion:  "no two clients hold the lock at once",
 	NoPhantomSlot:    "nobody is granted a lock that did not exist at any moment of the call",
@@ -40,13 +39,14 @@ var mutexSentences = map[Property]string{
 	Progress:         "a lock that is free is got; retries are bounded; nothing waits for what nobody does",
 }
 
-// The sentences of users' own properties.
+// The sentences of custom properties.
 const (
 	OwnAlways    = "a function of your own finds nothing wrong after any step"
 	OwnSometimes = "a function of your own sees it in some execution"
 )
 
-// serverSentences replace the sentences that speak of a broker and its queues, for locks on another kind of server.
+// serverSentences are the sentences of properties for locks that are not on a broker, if those in [Properties] mention
+// brokers or queues.
 var serverSentences = map[Property]string{
 	StaleBeliefEnds: "a client whose session the server has ended learns it from its next verify",
 	CrashFrees:      "what a crashed client holds becomes free once the server notices",
@@ -56,7 +56,7 @@ var serverSentences = map[Property]string{
 	CheapAcquire:    "acquire stays within its round trips, and never reconnects but to mend a connection",
 }
 
-// SentenceOn is [Property.Sentence] for a lock on a server with the words w.
+// SentenceOn is the property's sentence for a lock of type k on the kind of server that w describes.
 func (p Property) SentenceOn(w lock.Words, k lock.Kind) string {
 	if said, ok := serverSentences[p]; ok && w.OffBroker() {
 		return said
@@ -64,7 +64,7 @@ func (p Property) SentenceOn(w lock.Words, k lock.Kind) string {
 	return p.Sentence(k)
 }
 
-// Sentence says when the property of a lock of that type holds.
+// Sentence is the property's sentence for a lock of type k on a broker: it says when the property holds.
 func (p Property) Sentence(k lock.Kind) string {
 	if p.Own() {
 		return OwnAlways
@@ -75,7 +75,7 @@ func (p Property) Sentence(k lock.Kind) string {
 	return Properties[p].Sentence
 }
 
-// Counted is a number of things, in words.
+// Counted is a number with its noun, such as "1 slot" or "2 slots".
 func Counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

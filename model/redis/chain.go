@@ -2,14 +2,15 @@ package redis
 
 import "math"
 
-// In a round of the text ("2b. Calculating Acquire TTLs"), every client acquires as quickly as possible. The round
-// begins with the client that gets the free lock, and ends with the client of the highest priority. A client with a
-// higher priority than the entry's steals the lock; any other is refused. The chain of a round is the sequence of
-// clients that have had the entry. In a random order of arrival these are the records of a random permutation.
+// The protocol's text considers rounds ("2b. Calculating Acquire TTLs"): every client acquires the lock once, as
+// quickly as possible. A round begins when the first client gets the free lock, and ends with the client of the highest
+// priority. A client steals the lock from a holder of a lower priority, and is refused otherwise. The chain of a round
+// is the sequence of its holders. If clients arrive in random order, the holders are the records of a random
+// permutation: each has a higher priority than all clients before.
 
-// ChainLengths is the exact distribution of a chain's length. Each priority has one client, and all orders of arrival
-// are equally likely; the i-th value is the probability of length i. The k-th client to arrive is a record with
-// probability 1/k, independently of the others, so the length is a sum of independent coin flips.
+// ChainLengths is the exact distribution of a chain's length: value i is the probability of length i. Each priority has
+// one client, and all orders of arrival are equally likely. The k-th client to arrive is a record with probability 1/k,
+// independently of the others, so that the length is a sum of independent coin flips.
 func ChainLengths(priorities int) []float64 {
 	p := make([]float64, priorities+1)
 	p[0] = 1
@@ -23,9 +24,9 @@ func ChainLengths(priorities int) []float64 {
 	return p
 }
 
-// ChainOfText is instead the formula of the text: C(N), the product of 1/(P-i) for i from 0 to N-1. This is the
-// probability that the first N to arrive are one given sequence of clients, although each length has many such
-// sequences.
+// ChainOfText is the formula of the protocol's text for the same distribution: C(N) is the product of 1/(P-i) for i
+// from 0 to N-1. It is wrong: it is the probability that the first N clients are one given sequence, but many sequences
+// give a chain of length N.
 func ChainOfText(priorities int) []float64 {
 	c := make([]float64, priorities+1)
 	product := 1.0
@@ -36,7 +37,7 @@ func ChainOfText(priorities int) []float64 {
 	return c
 }
 
-// Moments are the sum of a distribution, and the mean and standard deviation after division by the sum.
+// Moments are the sum of p, and its mean and standard deviation if p is scaled to the sum 1.
 func Moments(p []float64) (sum, mean, deviation float64) {
 	square := 0.0
 	for n, x := range p {
@@ -47,7 +48,7 @@ func Moments(p []float64) (sum, mean, deviation float64) {
 	return sum, mean, math.Sqrt(square - mean*mean)
 }
 
-// Tail is the probability of a length above n.
+// Tail is the probability that the length is above n.
 func Tail(p []float64, n int) (sum float64) {
 	for _, x := range p[min(n+1, len(p)):] {
 		sum += x

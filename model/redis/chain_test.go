@@ -13,7 +13,7 @@ import (
 	simredis "github.com/lockproof/lockproof/sim/redis"
 )
 
-// The page's table of chain lengths is what the formulas say.
+// TestChainTable: the table of chain lengths in sim/redis/README.md has the numbers that the formulas give.
 func TestChainTable(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "sim", "redis", "README.md"))
 	if err != nil {
@@ -33,7 +33,7 @@ func TestChainTable(t *testing.T) {
 	}
 }
 
-// The exact distribution is that of all orders, where there are few.
+// TestChainLengths: for six priorities, the exact distribution is that of a count of all orders.
 func TestChainLengths(t *testing.T) {
 	const priorities = 6
 	counts := make([]int, priorities+1)
@@ -62,7 +62,7 @@ func TestChainLengths(t *testing.T) {
 	}
 }
 
-// The machines' chains, with a hundred priorities in a random order, are as long as the arithmetic says.
+// TestChainsOfMachines: the mean length of simulated chains of a hundred clients is that of the exact distribution.
 func TestChainsOfMachines(t *testing.T) {
 	const priorities, rounds = 100, 3000
 	r := rand.New(rand.NewPCG(1, 2))

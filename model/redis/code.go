@@ -4,8 +4,8 @@ import (
 	"github.com/lockproof/lockproof/model/codec"
 )
 
-// Code writes or reads a machine. now is the time of the client's clock, and back is how far that clock may still be
-// set back. Times are stored relative to now; a past time is stored as at most back ago.
+// Code encodes a machine, or decodes it if c reads. now is the time of the client's clock. back is how far a fault may
+// still set that clock back. Times are stored relative to now. Times in the past are stored as at most back before now.
 func (m *Machine) Code(c *codec.Coder, now, back int64) {
 	codec.Byte(c, &m.Op)
 	codec.Byte(c, &m.Phase)
@@ -33,7 +33,7 @@ func (m *Machine) Code(c *codec.Coder, now, back int64) {
 	}
 }
 
-// codeMoment writes or reads a time, if it matters.
+// codeMoment encodes or decodes a time relative to now. If it does not matter, it stores 0.
 func codeMoment(c *codec.Coder, at *int64, now, back int64, matters bool) {
 	left := max(0, *at-now+back)
 	if !matters {
@@ -43,7 +43,7 @@ func codeMoment(c *codec.Coder, at *int64, now, back int64, matters bool) {
 	*at = now + left - back
 }
 
-// Code writes or reads a message.
+// Code encodes a message, or decodes it if c reads.
 func (m *Message) Code(c *codec.Coder) {
 	codec.Bool(c, &m.Ack)
 	codec.Number(c, &m.From)
@@ -64,7 +64,8 @@ func codeIDs(c *codec.Coder, ids []ID) []ID {
 	return ids
 }
 
-// Normalise clears the fields of an idle machine that can no longer make a difference.
+// Normalise clears the fields of an idle machine that its later operations do not read, so that equal states are
+// merged.
 func (m *Machine) Normalise() {
 	idle := Machine{ID: m.ID, Unsettled: m.Unsettled, Held: m.Held, Stopping: m.Stopping}
 	if m.Held {

@@ -5,30 +5,31 @@ import (
 	"strings"
 )
 
-// ID names one attempt of one client at a lock: the numbers of the client and of the attempt, each from 1. 0 is none.
+// ID names one attempt of one client to acquire the lock, by the numbers of the client and of the attempt, from 1. 0 is
+// none.
 type ID uint16
 
-// NewID is the name of a client's attempt. Attempts are counted modulo 255, so that a message can be told apart from
-// those of the last 254 attempts.
+// NewID makes the ID of a client's attempt. Attempt numbers start again after 255, so that a client can tell late
+// messages to its last 254 attempts apart.
 func NewID(client, attempt uint8) ID { return ID(client)<<8 | ID(attempt) }
 
-// Client is the client whose attempt it is.
+// Client is the number of the client that made the attempt.
 func (id ID) Client() uint8 { return uint8(id >> 8) }
 
-// String is the name as written in keys and values.
+// String is the ID as stored in Redis, such as "2.7" for attempt 7 of client 2.
 func (id ID) String() string { return fmt.Sprintf("%d.%d", id>>8, id&0xff) }
 
-// Claim is the part of a lock's entry for one client that wants or holds the lock.
+// Claim is the claim of one client that wants or holds the lock. A lock's entry consists of claims.
 type Claim struct {
 	ID       ID
 	Priority uint8
 }
 
-// Value is a lock's entry. It is a single claim, or, if claims are kept, several: the newest first, in order of
-// falling priority. A value is never changed in place.
+// Value is the value of a lock's entry in Redis. It is a single claim or, with the option Entry claims, several: the
+// newest first, which has the highest priority. A value is never changed in place.
 type Value []Claim
 
-// String is the value as stored in Redis.
+// String is the value as text, as stored in Redis.
 func (v Value) String() string {
 	parts := make([]string, len(v))
 	for i, c := range v {
@@ -37,7 +38,7 @@ func (v Value) String() string {
 	return strings.Join(parts, " ")
 }
 
-// ParseValue reads what String wrote.
+// ParseValue parses a value that String wrote.
 func ParseValue(s string) (v Value, err error) {
 	for part := range strings.FieldsSeq(s) {
 		var client, attempt, priority uint8
@@ -59,14 +60,14 @@ func (v Value) Has(id ID) bool {
 	return false
 }
 
-// Key is the key of a lock, by its number; if ID is not 0, it is the key of the lease of one claim.
+// Key is the key of the entry of lock number Lock. If ID is not 0, it is the key of the lease of that attempt's claim.
 type Key struct {
 	Lock uint8
 	ID   ID
 }
 
-// Name is the key on the server, for the lock with that name. The braces make Redis Cluster keep a lock's keys
-// together.
+// Name is the key's name in Redis, for a lock with the given name. Its braces make Redis Cluster keep all keys of a
+// lock on one server.
 func (k Key) Name(lock string) string {
 	if k.ID == 0 {
 		return "{" + lock + "}"
@@ -74,26 +75,26 @@ func (k Key) Name(lock string) string {
 	return "{" + lock + "}." + k.ID.String()
 }
 
-// Method is a command, or a script.
+// Method is a Redis command, or a Lua script.
 type Method uint8
 
-// The commands that the locks and the comparison with a real server use, and the scripts.
+// The methods. The first ones are Redis commands that locks and tests use, the others scripts.
 const (
 	NoMethod Method = iota
 	Get             // GET
-	SetNX           // SET NX, with PX unless Lease is 0
-	Set             // SET, with PX unless Lease is 0
+	SetNX           // SET NX, with PX if Lease is not 0
+	Set             // SET, with PX if Lease is not 0
 	PExpire         // PEXPIRE
 	PTTL            // PTTL
 	Del             // DEL
 	Exists          // EXISTS
-	Steal           // the acquire of the text: takes the entry if there is none, or one of lower priority
-	Release         // deletes the entry if it is the client's own
-	Extend          // gives the entry a new lease if it is the client's own
-	Claiming        // the repaired acquire: adds a claim on top of those of lower priorities, which stay
-	Unclaim         // removes the client's claim, wherever it is
-	Prolong         // gives the claim a new lease if it is on top
-	Look            // reads the claims with live leases
+	Steal           // acquire of the protocol's text: takes the entry if it is missing or has a lower priority
+	Release         // deletes the entry if the client has it
+	Extend          // gives the entry a new lease if the client has it
+	Claiming        // acquire of the repaired protocol: puts a claim on top of claims with lower priorities, which stay
+	Unclaim         // removes the client's claim, wherever it is in the entry
+	Prolong         // gives the client's claim a new lease if it is on top
+	Look            // reads the claims whose leases have not ended
 	methods
 )
 
@@ -103,29 +104,29 @@ type Command struct {
 	Key      Key
 	ID       ID
 	Priority uint8
-	Lease    int64 // milliseconds
-	// Also are further claims that Unclaim removes: those of victims that have acknowledged.
+	Lease    int64 // duration of a new lease, in milliseconds
+	// Also are further claims that Unclaim removes: those of victims that have acknowledged that the lock was stolen.
 	Also []ID
-	// Equal lets Steal also take the entry of an equal priority. Keep makes the new entry live at least as long as
-	// the old one.
+	// Equal makes Steal take an entry of the same priority too. Keep makes the new entry live at least as long as the
+	// old one.
 	Equal, Keep bool
 }
 
 // Class is the kind of a reply.
 type Class uint8
 
-// The replies.
+// The kinds of replies.
 const (
-	None    Class = iota // no reply arrived
-	OK                   // done; after Steal and Claiming the entry is the client's own
+	None    Class = iota // the client got no reply
+	OK                   // done; for Steal and Claiming the client now has the entry
 	No                   // not done: the key exists, is missing, is another client's, or has too high a priority
 	Nil                  // the key does not exist
 	Valued               // the value of a key
-	Timed                // the key will expire
-	Ageless              // the key will not expire
+	Timed                // the key has an expiry time
+	Ageless              // the key has no expiry time
 )
 
-// Reply is a server's reply. Value is the value of the key; for Steal and Claiming it has the conflicting claims.
+// Reply is a server's reply to a command. Value is the key's value or, for Steal and Claiming, the claims in conflict.
 type Reply struct {
 	Class Class
 	Value Value

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Protocol is the priority lock with some options.
+// Protocol is the priority lock with its options. It drives the machines of the lock's clients.
 type Protocol struct{ Options }
 
 // Machine is one client of the lock, as a plain value: copying it forks the client. Times are in milliseconds of the
@@ -16,42 +16,42 @@ type Machine struct {
 	Op     lock.Op
 	Result lock.Result
 	Phase  Phase
-	// Held says that the client believes it holds the lock; Stopping, that it has acknowledged its loss but still
-	// works.
+	// Held says that the client believes it holds the lock. Stopping says that it has acknowledged that the lock was
+	// stolen, but is still working.
 	Held, Stopping bool
-	// ID names the current attempt, or the last one, and Priority is its priority. Until is the latest end of its
-	// belief.
+	// ID names the client's last attempt, and Priority is that attempt's priority. Until is the time at which its
+	// belief ends at the latest.
 	ID       ID
 	Priority uint8
 	Until    int64
-	Deadline int64 // end of its wait for acknowledgements
-	// Victims are those that have not acknowledged yet. Owed are the thieves that wait for this client's
-	// acknowledgement.
+	Deadline int64 // time at which it stops waiting for acknowledgements
+	// Victims are attempts of clients from which this one has stolen the lock, and which have not acknowledged yet.
+	// Owed are attempts of clients that have stolen the lock from this one, and wait for its acknowledgement.
 	Victims, Owed []ID
-	// Settled are the victims of the attempt that have acknowledged.
+	// Settled are the victims of the last attempt that have acknowledged.
 	Settled []ID
-	// Doomed says that the attempt was stolen before it succeeded.
+	// Doomed says that another client stole the lock before the attempt succeeded.
 	Doomed bool
-	// Unsettled are failed attempts with victims that may still be working: bit n is the n-th attempt before the
-	// last.
+	// Unsettled are earlier attempts that failed while their victims might still be working: bit n is the n-th attempt
+	// before the last.
 	Unsettled uint16
 
-	began    int64       // time of the operation's first command
-	node     uint8       // the next server
-	got      uint8       // servers that said yes: bit n is server n
-	lost     bool        // a reply was lost
-	failure  lock.Result // result of an acquire that gives up
+	began    int64       // time at which the operation began
+	node     uint8       // index of the next server to ask
+	got      uint8       // bit n: server n said yes
+	lost     bool        // a reply of the operation was lost
+	failure  lock.Result // result of an acquire that is giving up
 	outgoing []Message
 }
 
-// Phase is the current activity of a client.
+// Phase is what a client does now.
 type Phase uint8
 
 // The phases.
 const (
 	Idle Phase = iota
 	Stealing
-	Waiting // for acknowledgements
+	Waiting // waiting for acknowledgements
 	GivingUp
 	Asking
 	Extending
@@ -63,21 +63,21 @@ func (p Phase) String() string {
 	return [...]string{"", "stealing", "waiting for acknowledgements", "giving up", "asking", "extending", "releasing"}[p]
 }
 
-// Message travels from client to client, not through the servers. It may arrive late, or never.
+// Message is a message from one client to another, without a server. It may arrive late, or be lost.
 type Message struct {
-	Ack      bool // the victim has stopped; otherwise the thief reports its theft
+	Ack      bool // the victim has stopped working; otherwise a thief says that it has stolen the lock
 	From, To ID
 }
 
-// Outgoing are the messages that a client has sent since the last call.
+// Outgoing returns the messages that the client has sent since the last call of Outgoing.
 func (m *Machine) Outgoing() []Message {
 	out := m.outgoing
 	m.outgoing = nil
 	return out
 }
 
-// Start begins an operation of client number c. For an acquire, the argument is a priority; 0 is one chosen by the
-// number.
+// Start begins an operation of client number c at time now of its clock. For an acquire, arg is the priority; 0 means
+// that c is the priority.
 func (p *Protocol) Start(m *Machine, c uint8, op lock.Op, arg uint8, now int64) {
 	m.Op, m.Result, m.Phase, m.node, m.got, m.lost, m.began = op, lock.Result{}, Idle, 0, 0, false, now
 	switch op {
@@ -102,7 +102,7 @@ func (p *Protocol) Start(m *Machine, c uint8, op lock.Op, arg uint8, now int64) 
 	}
 }
 
-// next is the ID of a client's next attempt.
+// next is the ID of the next attempt of client number c.
 func (m *Machine) next(c uint8) ID {
 	attempt := uint8(m.ID)
 	return NewID(c, attempt%255+1)
@@ -110,7 +110,7 @@ func (m *Machine) next(c uint8) ID {
 
 func (m *Machine) end(r lock.Result) { m.Phase, m.Result = Idle, r }
 
-// Next is the command that the client sends next, and the index of its server, from 0.
+// Next is the client's next command on lock number l, and the index of the server that gets it, from 0.
 func (p *Protocol) Next(m *Machine, l uint8) (server int, c Command) {
 	c = Command{Key: Key{Lock: l}, ID: m.ID}
 	claims := p.Entry == Claims
@@ -143,7 +143,7 @@ func (p *Protocol) Next(m *Machine, l uint8) (server int, c Command) {
 	return int(m.node), c
 }
 
-// Apply hands the client the reply to its last command; class None is a lost reply.
+// Apply hands the client the reply to its last command. Class None means that the reply was lost.
 func (p *Protocol) Apply(m *Machine, r Reply, now int64) {
 	switch {
 	case r.Class == None:
@@ -159,10 +159,10 @@ func (p *Protocol) Apply(m *Machine, r Reply, now int64) {
 	}
 }
 
-// Agreed reports whether a majority of the servers has said yes.
+// Agreed reports whether a majority of the servers has said yes to the client's operation.
 func (p *Protocol) Agreed(m *Machine) bool { return bits.OnesCount8(m.got) >= p.majority() }
 
-// told continues after the client has asked every server.
+// told continues an operation after every server was asked.
 func (p *Protocol) told(m *Machine, now int64) {
 	agreed := p.Agreed(m)
 	switch m.Phase {
@@ -187,7 +187,7 @@ func (p *Protocol) told(m *Machine, now int64) {
 	}
 }
 
-// answered ends a verify or refresh. A client that learns that it does not hold the lock stops.
+// answered ends a verify or refresh. If the client does not hold the lock, it stops working.
 func (p *Protocol) answered(m *Machine, agreed bool, now int64) {
 	held := agreed && m.Held && now < m.Until
 	if !held {
@@ -196,7 +196,8 @@ func (p *Protocol) answered(m *Machine, agreed bool, now int64) {
 	m.end(lock.Result{Outcome: lock.Done, Held: held, Slot: 1})
 }
 
-// Due is the time of the client's clock at which it has to act: give up waiting, or stop believing.
+// Due is the time of the client's clock at which it must act: it stops believing, or stops waiting. any is false if
+// there is none.
 func (m *Machine) Due() (at int64, any bool) {
 	switch {
 	case m.Held:
@@ -207,12 +208,12 @@ func (m *Machine) Due() (at int64, any bool) {
 	return 0, false
 }
 
-// Blocked reports whether the client waits for acknowledgements that have not all arrived.
+// Blocked reports whether the client is waiting for acknowledgements at time now of its clock.
 func (m *Machine) Blocked(now int64) bool {
 	return m.Phase == Waiting && len(m.Victims) > 0 && now < m.Deadline
 }
 
-// drop removes an ID from a copy of a list.
+// drop returns a copy of a list without one ID.
 func drop(ids []ID, id ID) []ID {
 	return slices.DeleteFunc(slices.Clone(ids), func(x ID) bool { return x == id })
 }

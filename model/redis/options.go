@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// The values of the options that are words.
+// Values of the options of type string.
 const (
 	Single = "single"
 	Claims = "claims"
@@ -49,45 +49,49 @@ const (
 	Ignored = "ignored"
 )
 
-// MaxServers is the largest number of servers of a lock.
+// MaxServers is the maximum number of servers of one lock.
 const MaxServers = 5
 
-// Options are the decisions that the text leaves open, and those of its repair. [Text] is the text as written; [Left]
-// and [Repaired] are the combinations that were proved.
+// Options are the choices that the protocol's text leaves open, and those of its repair. [Text] is the text as written.
+// [Left] and [Repaired] are the combinations that should violate no property.
 type Options struct {
-	Servers int // Redlock's: 1, 3 or 5
-	// Lease is T, in milliseconds. LeaseAbove, if not 0, is T for clients with a priority above 1.
+	Servers int // number of servers, as in Redlock: 1, 3 or 5
+	// Lease is the duration of a lease (T in the text) in milliseconds. LeaseAbove is that for priorities above 1; 0
+	// means Lease.
 	Lease, LeaseAbove int
-	// Entry says what a thief does with a victim's entry: replace it, or put its own on top.
+	// Entry says what a thief does with its victim's entry: it replaces it (single), or puts its own claim on top
+	// (claims).
 	Entry string
-	// Stolen is the lifetime of an entry that replaces another: as the thief asked, or at least that of the old one.
+	// Stolen says how long an entry lives that replaces another: as long as the thief asks, or at least as long as the
+	// other.
 	Stolen string
-	// GiveUp says what a thief without success does with its entries.
+	// GiveUp says what a thief that gives up does with its entries: delete or leave.
 	GiveUp string
-	// Victims says which victims are asked.
+	// Victims says which victims a thief asks to stop: every, first or none.
 	Victims string
-	// Wait is the part of T for which a thief waits for acknowledgements, in percent: f of the text.
+	// Wait is how long a thief waits for acknowledgements, in percent of T: f in the text.
 	Wait int
-	// Unanswered is the result of an acquire if a victim has not acknowledged in that time.
+	// Unanswered is the result of an acquire if a victim has not acknowledged by then: it fails, or proceeds.
 	Unanswered string
-	// Ack says when a victim acknowledges.
+	// Ack says when a victim acknowledges: after or before it stops working.
 	Ack string
-	// Chain says when a thief that is itself waiting acknowledges. GaveUp is the answer of a client that has stopped
-	// waiting.
+	// Chain says when a thief that is still waiting acknowledges to its own thief: at once, or after its victims have
+	// acknowledged. GaveUp says how a client answers its thief after it has given up: silent or not-mine.
 	Chain, GaveUp string
-	// Equal says what an acquire does if the entry has an equal priority.
+	// Equal says what an acquire does if the entry has the same priority: it fails (refuse), or steals.
 	Equal string
-	// Validity says when T begins. WaitCounts makes the time spent waiting part of T.
+	// Validity says when T begins: when the first command is sent, or at the last reply. WaitCounts says that the time
+	// spent waiting is part of T.
 	Validity   string
 	WaitCounts bool
-	Verify     string // how a holder verifies
-	Release    string // how an entry is deleted: only the client's own, or any
-	Extension  string // what a holder does after a refused extension
-	Margin     int    // milliseconds subtracted from T because clocks differ
-	Persistent bool   // a server keeps its keys over a restart
+	Verify     string // how a holder verifies: by asking the servers, or by its clock
+	Release    string // a release deletes the entry only if it is the client's own (compare), or always (delete)
+	Extension  string // what a holder does if an extension is refused: heeded or ignored
+	Margin     int    // milliseconds subtracted from T, because clocks differ
+	Persistent bool   // a server keeps its keys when it restarts
 }
 
-// Text is the text as written; where it is ambiguous, the safer reading.
+// Text is the protocol's text as written. Where it is ambiguous, it is read in the safer way.
 func Text() Options {
 	return Options{
 		Servers: 1, Lease: 24, Entry: Single, Stolen: OfThief, GiveUp: GiveUpDelete, Victims: EveryVictim, Wait: 100,
@@ -96,25 +100,25 @@ func Text() Options {
 	}
 }
 
-// Left is the text with two changes. A stolen entry lives at least as long as the one that it replaces. A thief
-// without success leaves its entries until they expire. Left needs nothing beyond the text; its price is time in
-// which no client can have the lock.
+// Left is the text with two changes. A stolen entry lives at least as long as the one that it replaces, and a thief
+// that gives up leaves its entries until they expire. Left needs nothing that the text does not have. Its disadvantage
+// is that for some time no client can get the lock.
 func Left() Options {
 	o := Text()
 	o.Stolen, o.GiveUp = Longest, GiveUpLeave
 	return o
 }
 
-// Repaired keeps the claims that the text's thief overwrites. Each claim has its own lease, and a client that gives
-// up or releases removes only its own claim. A thief sees every claim below its own and can ask each of those
-// clients. A waiting client can acknowledge at once.
+// Repaired keeps the claims that a thief of the text overwrites. Each claim has its own lease, and a client that gives
+// up or releases removes only its own claim. A thief sees all claims below its own, and can ask all their clients. A
+// client that waits can acknowledge at once.
 func Repaired() Options {
 	o := Text()
 	o.Entry, o.Chain, o.GaveUp = Claims, ChainAtOnce, Disown
 	return o
 }
 
-// LeaseOf is T for a client of that priority, in milliseconds.
+// LeaseOf is the duration of a lease (T) for a client of that priority, in milliseconds.
 func (o *Options) LeaseOf(priority uint8) int64 {
 	if priority > 1 && o.LeaseAbove > 0 {
 		return int64(o.LeaseAbove)
@@ -122,7 +126,8 @@ func (o *Options) LeaseOf(priority uint8) int64 {
 	return int64(o.Lease)
 }
 
-// valid is how long a client of that priority may believe in a grant, counted from the beginning of its validity.
+// valid is how long a client of that priority may believe that it holds the lock, in milliseconds, from the moment that
+// Validity says.
 func (o *Options) valid(priority uint8) int64 { return o.LeaseOf(priority) - int64(o.Margin) }
 
 // Check implements [lock.Settings].
@@ -142,10 +147,10 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Facts implements [lock.Settings]. An acquire does not try again, but every server may refuse it.
+// Facts implements [lock.Settings]. An acquire makes one attempt, but each further server may refuse it as well.
 func (o Options) Facts() lock.Facts { return lock.Facts{Retries: o.Servers - 1} }
 
-// Table describes the options. The defaults are the repaired protocol on one server.
+// Table has the name, description and values of each option. The defaults are the repaired protocol on one server.
 var Table = lock.NewTable("redis", Repaired(),
 	number("servers", "how many servers there are, of which a majority has to agree: 1, 3 or 5", 5, func(o *Options) *int { return &o.Servers }),
 	number("lease", "T, how long a lock is held at most, in milliseconds", 60_000, func(o *Options) *int { return &o.Lease }),
@@ -173,12 +178,12 @@ func word(name, doc string, field func(*Options) *string, values ...string) lock
 	return lock.Word(name, doc, field, values...)
 }
 
-// number is an option that is a number. Minimising does not change it, since 0 may mean none.
+// number describes an option that is a number. Minimising a scenario leaves it as it is, since 0 may mean "none".
 func number(name, doc string, most int, field func(*Options) *int) lock.Field[Options] {
 	f := lock.Number(name, doc, most, field)
 	f.Short = nil
 	return f
 }
 
-// majority is the number of servers that must agree.
+// majority is the number of servers that must say yes.
 func (o *Options) majority() int { return o.Servers/2 + 1 }

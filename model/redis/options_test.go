@@ -6,7 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/redis"
 )
 
-// TestClaimsRefuse: an option that claims would ignore is refused, so that the judged lock is the requested one.
+// TestClaimsRefuse: an option that has no effect with entry=claims is refused, since the lock would not be the
+// requested one.
 func TestClaimsRefuse(t *testing.T) {
 	for name, change := range map[string]func(*redis.Options){
 		"equal":   func(o *redis.Options) { o.Equal = redis.Take },

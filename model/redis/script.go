@@ -1,11 +1,11 @@
 package redis
 
-// Script is the Lua text of a method that is a script, and "" for a command. KEYS[1] is the lock's key; ARGV are the
-// attempt's name, its priority, the lease in milliseconds, 1 or 0 for Equal and for Keep, and the names in Also.
+// Script is the Lua text of a script, and "" for a Redis command. KEYS[1] is the lock's key. ARGV are the attempt's ID,
+// its priority, the lease in milliseconds, 1 or 0 for Equal and for Keep, and the IDs in Also.
 func (m Method) Script() string { return scripts[m] }
 
-// live begins the scripts of the repaired protocol: it finds the claims whose leases have not ended. Each claim's
-// lease is a separate key, since Redis cannot expire a part of a value.
+// live is the beginning of the repaired protocol's scripts: it finds the claims whose leases have not ended. The lease
+// of a claim is a separate key, since Redis can expire keys, but not parts of a value.
 const live = `
 local live, top = {}, nil
 for id, p in string.gmatch(redis.call('GET', KEYS[1]) or '', '(%S+):(%d+)') do

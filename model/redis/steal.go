@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// addVictims records the claims that an acquire has replaced, or has put its own on top of.
+// addVictims records the claims that an acquire has replaced or covered by its own. Their clients are its victims.
 func (p *Protocol) addVictims(m *Machine, victims Value) {
 	for _, v := range victims {
 		switch {
@@ -19,7 +19,8 @@ func (p *Protocol) addVictims(m *Machine, victims Value) {
 	slices.Sort(m.Victims)
 }
 
-// stolen continues an acquire that has tried every server. With a majority it asks the victims.
+// stolen continues an acquire after every server was asked. If a majority said yes, the client asks its victims to
+// stop.
 func (p *Protocol) stolen(m *Machine, agreed bool, now int64) {
 	if p.Validity == FromReply {
 		m.Until = now + p.valid(m.Priority)
@@ -38,9 +39,9 @@ func (p *Protocol) stolen(m *Machine, agreed bool, now int64) {
 	}
 }
 
-// refusal is the reason why an acquire that has tried every server has failed. The answer of a single server says
-// that the lock is taken at one moment; the answers of several servers are of several moments, between which leases
-// may end.
+// refusal is the reason of an acquire that no majority has granted. A single server's refusal says that the lock was
+// taken at one moment, so that the lock is full. Refusals of several servers are of different moments, between which
+// leases may have ended, so that the client has given up.
 func (p *Protocol) refusal(m *Machine, agreed bool) lock.Reason {
 	switch {
 	case !agreed && m.lost:
@@ -51,7 +52,7 @@ func (p *Protocol) refusal(m *Machine, agreed bool) lock.Reason {
 	return lock.GaveUp
 }
 
-// Settle ends the wait for acknowledgements: all have arrived, or the time for them is over.
+// Settle ends the wait for acknowledgements, because all have arrived or the time for them is over.
 func (p *Protocol) Settle(m *Machine, now int64) {
 	late := len(m.Victims) > 0
 	until := m.Until
@@ -67,8 +68,8 @@ func (p *Protocol) Settle(m *Machine, now int64) {
 	m.end(lock.Result{Outcome: lock.Done, Held: true, Slot: 1})
 }
 
-// giveUp ends an acquire without success. If its own victims have stopped, it tells the thieves that wait for this
-// client. For that it must know all of its victims, which it may not after a lost reply.
+// giveUp ends an acquire that fails. If all its victims have stopped, the client acknowledges to the clients that have
+// stolen the lock from it. After a lost reply it may not know all its victims.
 func (p *Protocol) giveUp(m *Machine) {
 	settled := len(m.Victims) == 0 && !m.lost
 	if !settled {

@@ -2,13 +2,12 @@ package redis
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// Name is the name of Redis in targets.
+// Name is the backend's name of Redis.
 const Name = "redis"
 
 const traits = lock.Leases | lock.Priorities | lock.Deadlines | lock.Acknowledged
 
-// target is a lock with the options of base and a change. It keeps a scenario's leases, and options that neither
-// sets.
+// target makes a target from the options base, with a change. Options that neither sets are those of a scenario.
 func target(name, breaks, doc string, base Options, change func(*Options)) *lock.Target {
 	return &lock.Target{
 		Name: name, Kind: lock.Mutex, Backend: Name, Traits: traits, Breaks: breaks, Doc: doc,
@@ -21,18 +20,18 @@ func target(name, breaks, doc string, base Options, change func(*Options)) *lock
 
 func same(*Options) {}
 
-// three sets Redlock's three servers.
+// three sets the number of servers to three, as in Redlock.
 func three(o *Options) { o.Servers = 3 }
 
-// References are the combinations of options that were proved.
+// References are the combinations of options that should violate no property.
 var References = []*lock.Target{
 	target("priority-lock", "", "one server; an entry keeps the claims of whom it was stolen from, each with its own lease", Repaired(), same),
 	target("priority-redlock", "", "the same on three servers", Repaired(), three),
 	target("priority-lock-left", "", "one server; a stolen entry lives as long as the one it replaced, and is left to expire by a thief without success", Left(), same),
 }
 
-// Mutants are the text as written, and locks with one bug each. A mutant whose bug is in a part that the repair
-// replaces is built on the other correct combination.
+// Mutants are the text as written, and variants with one bug each. They are based on Repaired or, if the bug is in a
+// part that Repaired does not have, on Left.
 var Mutants = []*lock.Target{
 	target("priority-text", "mutual-exclusion", "the text as it reads, on one server, all leases the same", Text(), same),
 	target("short-lease", "mutual-exclusion", "a thief's lease is shorter than its victim's, and so is the entry's", Left(),

@@ -2,7 +2,7 @@ package redis
 
 import "slices"
 
-// Receive hands a client a message from another client.
+// Receive hands a client a message from another client: an acknowledgement, or the news that the lock was stolen.
 func (p *Protocol) Receive(m *Machine, msg Message) {
 	switch {
 	case msg.Ack:
@@ -30,12 +30,12 @@ func (p *Protocol) Receive(m *Machine, msg Message) {
 	}
 }
 
-// past answers a message to an earlier attempt. If that attempt is unsettled, one of its own victims may still be
-// working.
+// past answers the news that an earlier attempt was stolen from. If that attempt is unsettled, its own victims may
+// still be working, and the client does not acknowledge unless GaveUp is not-mine.
 func (p *Protocol) past(m *Machine, msg Message) {
 	age := uint8(m.ID) - uint8(msg.To)
 	if uint8(m.ID) < uint8(msg.To) {
-		age-- // attempts are counted from 1
+		age-- // attempt numbers start at 1
 	}
 	settled := age < 16 && m.Unsettled&(1<<age) == 0
 	if settled || p.GaveUp == Disown {
@@ -43,7 +43,7 @@ func (p *Protocol) past(m *Machine, msg Message) {
 	}
 }
 
-// Stop makes a client stop working: its lease is over, or it has acknowledged that it was stolen.
+// Stop makes a client stop working, since its lease is over or it has acknowledged that the lock was stolen.
 func (m *Machine) Stop() { m.Held, m.Stopping = false, false }
 
 func (m *Machine) acknowledge(thief, as ID) {

@@ -6,10 +6,10 @@ var methodNames = [methods]string{
 	"", "GET", "SET NX", "SET", "PEXPIRE", "PTTL", "DEL", "EXISTS", "steal", "release", "extend", "claim", "unclaim", "prolong", "look",
 }
 
-// String is the command's name, or the script's.
+// String is the name of the Redis command or the script.
 func (m Method) String() string { return methodNames[m] }
 
-// Words describes the command on the lock with that name.
+// Words describes the command in a line, for a lock with the given name.
 func (c Command) Words(lock string) string {
 	s := c.Method.String() + " " + c.Key.Name(lock)
 	switch c.Method {
@@ -30,7 +30,7 @@ func (c Command) Words(lock string) string {
 
 var classNames = [...]string{"nothing", "OK", "no", "nil", "", "expires", "does not expire"}
 
-// Words describes the reply.
+// Words describes the reply in a line.
 func (r Reply) Words() string {
 	switch {
 	case len(r.Value) == 0:

@@ -2,32 +2,32 @@ package scenario
 
 import "fmt"
 
-// ActionKind is the kind of an action.
+// ActionKind is the kind of an action: a client's step, a fault, or the passage of time.
 type ActionKind uint8
 
-// The actions: everything that can happen in a world, one at a time.
+// The kinds of actions. They happen one at a time.
 const (
 	NoAction     ActionKind = iota
-	Step                    // the client's next command reaches the broker, and the reply reaches the client
-	CrashBefore             // the client dies instead of sending its next command
+	Step                    // the client's next command reaches the broker, and its reply reaches the client
+	CrashBefore             // the client dies before it sends its next command
 	CrashEffect             // the client's next command takes effect, and the client dies before the reply
-	CrashReply              // the client gets the next reply, returns if its operation is complete, and dies
+	CrashReply              // the client gets the next reply, ends its operation if that was the last, and dies
 	Detect                  // the broker notices that the client's old connection is dead
-	Drop                    // the broker drops the client's connections, or one of them; the client does not notice yet
+	Drop                    // the broker closes one or all of the client's connections; the client does not notice yet
 	ChannelError            // the broker closes the client's channel; the client does not notice yet
 	Lose                    // the client's next command takes effect, but the reply never arrives
 	Pause                   // the client is paused for Arg milliseconds
 	Advance                 // Arg milliseconds pass
 	Restart                 // the broker restarts
-	Choose                  // the client's random option takes value number Arg
+	Choose                  // the client chooses value number Arg of a random option
 	ClockAhead              // the client's clock jumps Arg milliseconds ahead
 	ClockBehind             // the client's clock jumps Arg milliseconds back
-	ClockFast               // from now on the client's clock is fast by Arg thousandths
-	ClockSlow               // from now on the client's clock is slow by Arg thousandths
-	Idle                    // Arg seconds pass without any activity
-	Stall                   // the client's next command takes effect; its reply and everything after it wait
-	Arrive                  // what has waited for the client arrives: replies, or the end of its connection
-	Audit                   // once all clients rest, an auditor or a surviving client carries out an operation alone
+	ClockFast               // from now on the client's clock gains Arg thousandths
+	ClockSlow               // from now on the client's clock loses Arg thousandths
+	Idle                    // Arg seconds pass, in which nothing happens
+	Stall                   // the next command takes effect; its reply and all later ones wait for an Arrive
+	Arrive                  // what was held back arrives at the client: replies, or the end of its connection
+	Audit                   // at the end, an auditor or a surviving client carries out an operation, alone
 	actionKinds
 )
 
@@ -37,7 +37,7 @@ var actionNames = [actionKinds]string{
 	"stall", "arrive", "audit",
 }
 
-// String is the action's name in files.
+// String is the kind's name in files.
 func (d ActionKind) String() string {
 	if d < actionKinds {
 		return actionNames[d]
@@ -59,34 +59,33 @@ func (d *ActionKind) UnmarshalText(text []byte) error {
 	return fmt.Errorf("action %q: expected one of %q", text, actionNames[1:])
 }
 
-// Global reports whether the action concerns the broker or time, not a client.
+// Global reports whether the action concerns the broker or the time rather than a client.
 func (d ActionKind) Global() bool { return d == Restart || d == Advance || d == Idle }
 
 // Crash reports whether the action kills its client.
 func (d ActionKind) Crash() bool { return d >= CrashBefore && d <= CrashReply }
 
-// Fault reports whether the action is a fault: not a client's own step, the passage of time, or something that the
-// broker notices.
+// Fault reports whether the action is a fault, rather than a client's step, the passage of time, or a Detect.
 func (d ActionKind) Fault() bool {
 	return d != Step && d != Choose && d != Detect && d != Advance && d != Idle && d != Arrive && d != Audit
 }
 
-// Clock reports whether the action is a fault of its client's clock.
+// Clock reports whether the action is a fault of a client's clock.
 func (d ActionKind) Clock() bool { return d >= ClockAhead && d <= ClockSlow }
 
-// Action is one choice of what happens next.
+// Action is one thing that happens in an execution.
 type Action struct {
 	Kind   ActionKind `json:"do"`
 	Client uint8      `json:"client,omitzero"` // the client's number, from 1
-	// Late says of a crash and of a lost reply that the broker does not notice the dead connection until a Detect.
-	// For external clients it makes some actions wait for a moment, and the action is recorded at that moment. An
-	// Advance waits until a client with a waiting time may be granted the lock. A ChannelError and a Drop wait until
-	// their client is about to release. An Arrive waits until its client is about to verify: the broker then drops
-	// the client's connections, and tells the client at once.
+	// Late says of a crash or a lost reply that the broker does not notice the dead connection until a Detect.
+	// For external clients, Late makes other actions wait for a moment, at which they are recorded. An Advance waits
+	// until a client with a waiting time may be granted the lock. A ChannelError or a Drop waits until its client is
+	// about to release. An Arrive waits until its client is about to verify: the broker then closes the client's
+	// connections, and the client notices at once.
 	Late bool `json:"late,omitzero"`
-	// Arg is in milliseconds; for Idle in seconds, for clock rates in thousandths. For Choose it is the choice, and
-	// for Step the client's link. For Drop it selects one of the client's connections: 1 is the one used last, 0 is
-	// all.
+	// Arg is in milliseconds, except for these kinds. For Idle it is in seconds, and for clock rates in thousandths.
+	// For Choose it is the choice. For Step it is the client's link (see World.Links). For Drop it selects one of the
+	// client's connections: 1 is the one used last, 0 is all.
 	Arg uint32 `json:"arg,omitzero"`
 }
 

@@ -1,6 +1,6 @@
-// Package scenario has executions as data. A scenario has a workload, faults and a schedule: the workload says which
-// client calls which operations, and the schedule has the choices that turn workload and faults into one execution. A
-// trace is the result, step by step. A scenario and its target decide an execution completely.
+// Package scenario describes executions as data. A scenario consists of a workload, faults and a schedule. The workload
+// says which client calls which operations. The schedule has the choices that make one execution of them. A trace is
+// that execution, step by step. A scenario and its target determine an execution completely.
 //
 // To add a fault, always add:
 //

@@ -6,40 +6,40 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// World is what a [Plan] needs from the world for which it chooses. Clients are numbered from 1.
+// World is what a [Plan] must know of a simulated world or of external clients. Clients are numbered from 1.
 type World interface {
 	// Ready reports whether a client has something to do and is not paused.
 	Ready(c uint8) bool
-	// SentBy is the number of commands that a client has sent so far.
+	// SentBy is the number of commands that a client has sent so far, as far as they count for the moments of faults.
 	SentBy(c uint8) uint16
-	// Ways is the number of values that a client's random option has now, 0 for no choice.
+	// Ways is the number of values from which a client now chooses at random; 0 if it has no choice to make.
 	Ways(c uint8) int
-	// Links is the set of a client's links that can continue: bit 0 is its operation, the others are activities
-	// besides it, such as renewing a lease.
+	// Links is the set of a client's activities that can continue: bit 0 is its operation, and other bits are
+	// activities at the same time, such as the renewal of a lease.
 	Links(c uint8) uint8
-	// Undetected is a client with a dead connection that the broker has not noticed, 0 for none.
+	// Undetected is a client with a dead connection that the broker has not noticed; 0 if there is none.
 	Undetected() uint8
-	// Wake is the number of milliseconds until the first paused client continues, 0 if none is paused.
+	// Wake is the number of milliseconds until the first paused client continues; 0 if no client is paused.
 	Wake() int64
 }
 
-// Plan chooses what happens next according to a scenario's schedule: faults when they are due, otherwise the next
-// command of a client that the strategy picks.
+// Plan chooses the actions of an execution by a scenario's schedule. It takes faults when they are due. Otherwise it
+// takes the next command of the client that the schedule's strategy chooses.
 type Plan struct {
 	s        *Scenario
 	step     int
-	choice   int // number of choices used so far
-	change   int // number of priority changes so far
+	choice   int // number of the schedule's choices used so far
+	change   int // number of the schedule's priority changes made so far
 	replayed int
-	done     uint64 // set of faults that have happened
+	done     uint64 // faults that have happened: bit i is fault i
 	detect   [lock.MaxClients]int
 	arrive   [lock.MaxClients]int
-	stalled  bool // a reply waits, or has waited
+	stalled  bool // a Stall has happened
 	priority [lock.MaxClients]int
 	ready    []uint8
 }
 
-// Reset begins a scenario.
+// Reset begins the execution of a scenario.
 func (p *Plan) Reset(s *Scenario) {
 	*p = Plan{s: s, ready: p.ready[:0]}
 	for i, c := range s.Schedule.Priorities {
@@ -49,7 +49,7 @@ func (p *Plan) Reset(s *Scenario) {
 	}
 }
 
-// Next is the next action, or false if nothing is left to happen.
+// Next is the next action; false if the execution is over.
 func (p *Plan) Next(w World) (Action, bool) {
 	if p.s.Schedule.Strategy == Replay {
 		return p.replay()
@@ -78,7 +78,7 @@ func (p *Plan) replay() (Action, bool) {
 	return p.s.Schedule.Actions[p.replayed-1], true
 }
 
-// due is a due fault that belongs to no client, or the detection of a dead connection now.
+// due is an action that is due now and does not wait for a client: a fault, a Detect or an Arrive.
 func (p *Plan) due() (Action, bool) {
 	for c, at := range p.detect[:len(p.s.Clients)] {
 		if at > 0 && at <= p.step {
@@ -99,7 +99,7 @@ func (p *Plan) due() (Action, bool) {
 	return Action{}, false
 }
 
-// arriving is a client whose waiting reply arrives now, 0 for none.
+// arriving is a client whose held-back replies arrive now; 0 if there is none.
 func (p *Plan) arriving() uint8 {
 	if !p.stalled {
 		return 0
@@ -113,8 +113,8 @@ func (p *Plan) arriving() uint8 {
 	return 0
 }
 
-// idle is the next action when no client can continue: the broker notices a dead connection, or time passes for
-// waiting clients.
+// idle is the action if no client can continue: the broker notices a dead connection, or time passes until a paused
+// client continues.
 func idle(w World) (Action, bool) {
 	if c := w.Undetected(); c > 0 {
 		return Action{Kind: Detect, Client: c}, true
@@ -123,7 +123,7 @@ func idle(w World) (Action, bool) {
 	return Action{Kind: Advance, Arg: uint32(wake)}, wake > 0
 }
 
-// pick is the client that continues.
+// pick is the client that continues, chosen by the strategy.
 func (p *Plan) pick() uint8 {
 	if p.s.Schedule.Strategy == Random {
 		return p.ready[p.choose(len(p.ready))]
@@ -143,7 +143,7 @@ func (p *Plan) pick() uint8 {
 	return best
 }
 
-// choose is a number below n, by the schedule's next choice.
+// choose is a number below n, decided by the schedule's next choice.
 func (p *Plan) choose(n int) int {
 	choices := p.s.Schedule.Choices
 	if len(choices) == 0 {
@@ -153,7 +153,7 @@ func (p *Plan) choose(n int) int {
 	return int(choices[(p.choice-1)%len(choices)]) % n
 }
 
-// act is a client's next action: its own, or the fault planned for it.
+// act is the next action of client c: a choice, a step, or a fault planned for it.
 func (p *Plan) act(w World, c uint8) Action {
 	if n := w.Ways(c); n > 0 {
 		return Action{Kind: Choose, Client: c, Arg: uint32(p.choose(n))}
@@ -175,7 +175,7 @@ func (p *Plan) act(w World, c uint8) Action {
 	return Action{Kind: Step, Client: c}
 }
 
-// link picks one of a client's links.
+// link is the number of one of a client's activities in links.
 func (p *Plan) link(links uint8) uint32 {
 	if links <= 1 {
 		return 0
@@ -186,7 +186,7 @@ func (p *Plan) link(links uint8) uint32 {
 	return uint32(bits.TrailingZeros8(links))
 }
 
-// fault converts a planned fault to an action.
+// fault converts a planned fault to an action. It also plans the Detect or Arrive that follows.
 func (p *Plan) fault(f *Fault) Action {
 	a := Action{Kind: f.Do, Client: f.Client, Arg: f.Arg, Late: f.Late}
 	if f.Delay > 0 && (f.Do.Crash() || f.Do == Lose) {

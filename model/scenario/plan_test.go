@@ -2,7 +2,7 @@ package scenario
 
 import "testing"
 
-// restless is a world in which all clients always have something to send, and nothing else ever happens.
+// restless is a world in which every client can always send a command, and nothing else happens.
 type restless struct {
 	World
 	sent [3]uint16
@@ -13,7 +13,7 @@ func (w *restless) Ways(uint8) int             { return 0 }
 func (w *restless) Links(uint8) uint8          { return 1 }
 func (w *restless) SentBy(client uint8) uint16 { return w.sent[client-1] }
 
-// TestYields: after a fault with Yields, its client continues only when no other can.
+// TestYields: after a fault with Yields, all other clients continue before the fault's client.
 func TestYields(t *testing.T) {
 	for _, yields := range []bool{false, true} {
 		s := &Scenario{
@@ -35,7 +35,7 @@ func TestYields(t *testing.T) {
 				w.sent[a.Client-1]++
 			}
 		}
-		want := uint8(2) // it goes on, as it has the highest priority
+		want := uint8(2) // client 2 continues, since it has the highest priority
 		if yields {
 			want = 3
 		}

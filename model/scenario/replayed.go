@@ -4,17 +4,18 @@ import "fmt"
 
 // Replayed is the result of replaying a trace on a real server.
 type Replayed struct {
-	Server string // the server's own name
-	// Skipped says why nothing was replayed; "" if something was.
+	Server string // name of the server, as it reports it
+	// Skipped says why the trace was not replayed; "" if it was.
 	Skipped string
-	// Agreed is the number of steps, from the first on, with the recorded results; Steps is the number of all steps.
+	// Agreed is the number of steps that gave the recorded result before the first that did not. Steps is the number of
+	// all steps.
 	Agreed, Steps int
 	// Disagreement describes the first difference and its step; "" if there is none.
 	Disagreement string
 }
 
-// Follow carries out the steps of a trace until a server answers differently. take carries out one step and describes
-// the difference; "" is none. Follow adds the step to the error of take.
+// Follow replays a trace on a server until the server answers differently. take carries out step number i and returns
+// the difference to the recorded result; "" is none. Follow adds the step to an error of take.
 func (r *Replayed) Follow(t *Trace, take func(i int, step *TraceStep) (said string, err error)) error {
 	for i := range t.Steps {
 		step := &t.Steps[i]
@@ -31,8 +32,8 @@ func (r *Replayed) Follow(t *Trace, take func(i int, step *TraceStep) (said stri
 	return nil
 }
 
-// Reproduces reports whether the replay shows a violation of the trace: every step agreed up to the one that shows
-// it.
+// Reproduces reports whether the replay shows violation v: all steps up to the one that shows it had the recorded
+// results.
 func (r *Replayed) Reproduces(v Violation) bool {
 	return r.Skipped == "" && r.Agreed >= min(v.Step+1, r.Steps)
 }

@@ -8,46 +8,47 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Bounds of a scenario. [lock.MaxClients] and [lock.MaxLocks] bound its clients and locks.
+// Limits of a scenario. The limits of its clients and locks are [lock.MaxClients] and [lock.MaxLocks].
 const (
-	MaxSteps = 600 // an execution that takes longer makes no progress, unless its scenario allows more
-	// MostSteps is the largest value of [Scenario.Steps].
+	MaxSteps = 600 // maximum number of steps; an execution that needs more makes no progress. See Scenario.Steps
+	// MostSteps is the maximum of [Scenario.Steps].
 	MostSteps = 60_000
-	// MaxOperations is the largest number of operations of one client.
+	// MaxOperations is the maximum number of operations of one client.
 	MaxOperations = 200
 )
 
-// Scenario is the description of one execution: target, options, workload, faults and schedule.
+// Scenario describes one execution: its target, options, workload, faults and schedule.
 type Scenario struct {
 	Target string `json:"target"`
-	// Server is the backend of the target ([lock.Target]) and of the options; "" is AMQP.
+	// Server is the name of the backend that has the target and the options; "" is AMQP.
 	Server  string       `json:"server,omitzero"`
 	Options lock.Options `json:"options"`
 	Locks   []Lock       `json:"locks"`
-	// Clients are numbered from 1 in their order here.
+	// Clients are numbered from 1: client 1 is Clients[0].
 	Clients []Client `json:"clients"`
 	Faults  []Fault  `json:"faults,omitempty"`
-	// Deeper is the number of commands of each operation, after the first, that do not count towards the moments of
-	// faults, so that faults strike late in long operations: see [World.SentBy]. With EveryCommand, all commands
-	// count. With EveryChange, only those count that may change the broker's state. Only external clients need this
-	// field; a number of commands makes sense if locks are not held by queues.
+	// Deeper says which commands count for the moments of faults of external clients (see [World.SentBy]). It is the
+	// number of an operation's commands, after its first, that do not count, so that faults happen late in long
+	// operations. With EveryCommand, all commands count; with EveryChange, those that may change the broker's state. A
+	// number is only useful if locks are not held by queues.
 	Deeper   uint8    `json:"deeper,omitzero"`
 	Schedule Schedule `json:"schedule"`
-	// Steps is the limit of steps, if a large workload needs more than MaxSteps; 0 is MaxSteps.
+	// Steps is the maximum number of steps, for workloads that need more than MaxSteps; 0 means MaxSteps.
 	Steps int `json:"steps,omitzero"`
 }
 
-// Special values of [Scenario.Deeper]: faults strike after any command, or after any command that may change the
-// broker's state. In the second case reads do not count, however many there are.
+// Special values of [Scenario.Deeper]. With EveryCommand, a fault may happen after any command. With EveryChange, it
+// may happen only after a command that may change the broker's state.
 const (
 	EveryCommand = 255
 	EveryChange  = 254
 )
 
-// StepLimit is the largest number of steps of the execution.
+// StepLimit is the maximum number of steps of the execution.
 func (s *Scenario) StepLimit() int { return cmp.Or(s.Steps, MaxSteps) }
 
-// Changed are the options that differ from the defaults, as names and values; none if the target decides the options.
+// Changed are the options that differ from the defaults, as pairs of name and value. It is empty if there are no
+// options.
 func (s *Scenario) Changed() [][2]string {
 	if s.Options == nil {
 		return nil
@@ -55,7 +56,7 @@ func (s *Scenario) Changed() [][2]string {
 	return s.Options.Changed()
 }
 
-// Facts are the facts of the options for the judges; zero if the target decides the options.
+// Facts are the facts of the options; zero if there are no options.
 func (s *Scenario) Facts() lock.Facts {
 	if s.Options == nil {
 		return lock.Facts{}
@@ -63,25 +64,25 @@ func (s *Scenario) Facts() lock.Facts {
 	return s.Options.Facts()
 }
 
-// Restarts reports whether the broker restarts.
+// Restarts reports whether the scenario has a restart of the broker among its faults or actions.
 func (s *Scenario) Restarts() bool {
 	return slices.ContainsFunc(s.Faults, func(f Fault) bool { return f.Do == Restart }) ||
 		slices.ContainsFunc(s.Schedule.Actions, func(a Action) bool { return a.Kind == Restart })
 }
 
-// Lock is one lock of a scenario and the slots it has before the first step.
+// Lock is a lock of a scenario, with the slots that exist before the first step.
 type Lock struct {
 	Name    string  `json:"name"`
-	Slots   uint8   `json:"slots"`            // the highest slot
-	Missing SlotSet `json:"missing,omitzero"` // the slots below it that do not exist
+	Slots   uint8   `json:"slots"`            // number of the highest slot
+	Missing SlotSet `json:"missing,omitzero"` // slots below the highest that do not exist
 }
 
-// Client is the workload of one client: operations called one after the other. Operations that make no sense when
-// their turn comes (acquire while holding; verify and release while not holding) are skipped.
+// Client is the workload of one client: operations that it calls one after the other. An operation that makes no sense
+// is skipped: an acquire while the client holds the lock, or a verify or release while it does not.
 type Client struct {
-	Lock int `json:"lock"` // index of its lock in the scenario
-	// With, if not 0, is another client, with another lock: both are one process, which uses two locks. The process
-	// makes their calls one at a time, and a fault of one concerns both. Only external clients have it.
+	Lock int `json:"lock"` // index in Scenario.Locks
+	// With is the number of another client, with another lock: the two are one process that uses two locks. It makes
+	// their calls one at a time, and a fault of one concerns both. 0 is none. Only external clients have it.
 	With uint8       `json:"with,omitzero"`
 	Ops  []Operation `json:"ops"`
 }
@@ -92,28 +93,28 @@ func (c *Client) Administers() bool {
 }
 
 // Operation is one call. Arg is the number of slots for create, add and remove, and the slot for wait. For an acquire
-// it is the caller's limit or priority ([lock.Limits], [lock.Priorities]), 0 for none; or [Waiting], if the acquire
-// may wait for the lock. A release with [Anyway] is called without a hold.
+// it is the caller's limit or priority ([lock.Limits], [lock.Priorities]), 0 for none, or [Waiting]. For a release it
+// may be [Anyway].
 type Operation struct {
 	Op  lock.Op `json:"op"`
 	Arg uint8   `json:"arg,omitzero"`
-	// Share, in an acquire by an external client, is the number of permits that it takes of a semaphore, or [Reading]
-	// for a mutex in read mode; 0 is unstated.
+	// Share belongs to an acquire by an external client: the number of permits of a semaphore that it takes, or
+	// [Reading] for a mutex in read mode. 0 is unstated.
 	Share uint8 `json:"share,omitzero"`
 }
 
-// Reading is the Share of an acquire of a mutex in read mode.
+// Reading is the Share of an acquire that takes a mutex in read mode.
 const Reading = 1
 
-// Anyway is the Arg of a release by a client without a hold: after a verify that said no, for the second time, or
-// without an acquire. It must change nothing. Simulated locks skip it as a release that makes no sense.
+// Anyway is the Arg of a release that a client without a hold calls: after a verify that said no, for the second time,
+// or without an acquire. It must change nothing. Simulated clients skip it, since it makes no sense.
 const Anyway = 1
 
-// Waiting is the Arg of an acquire by an external client that may wait for the lock, up to a given time.
+// Waiting is the Arg of an acquire by an external client that may wait for the lock for a certain time.
 const Waiting = 1
 
-// Sensible reports whether an operation makes sense: a client without a hold acquires, and a client with one verifies
-// and releases.
+// Sensible reports whether an operation makes sense. A client that does not hold the lock acquires; one that does
+// verifies and releases.
 func Sensible(op lock.Op, holding bool) bool {
 	switch op {
 	case lock.Acquire:
@@ -124,35 +125,36 @@ func Sensible(op lock.Op, holding bool) bool {
 	return true
 }
 
-// Fault is a planned fault. It happens when its client is about to send its At-th command, counted from 1. Without a
-// client, it happens at the At-th step of the execution.
+// Fault is a planned fault. It happens when its client is about to send its At-th command, counted from 1. If Client is
+// 0, it happens at the At-th step of the execution.
 type Fault struct {
 	Do     ActionKind `json:"do"`
 	Client uint8      `json:"client,omitzero"`
 	At     uint16     `json:"at"`
 	// Arg is in milliseconds for Pause, Advance, ClockAhead and ClockBehind, in seconds for Idle, and in thousandths
-	// for ClockFast and ClockSlow. For Drop it selects one of the client's connections, cyclically from 1, the one
-	// used last; 0 is all.
+	// for ClockFast and ClockSlow. For Drop it selects one of the client's connections, cyclically: 1 is the one used
+	// last, 2 the one before, and so on; 0 is all.
 	Arg uint32 `json:"arg,omitzero"`
-	// Delay, if not 0, is the number of steps after which the broker notices a dead connection.
+	// Delay is the number of steps after which the broker notices the dead connection, or held-back replies arrive. 0
+	// means at once.
 	Delay uint16 `json:"delay,omitzero"`
-	// Late says that the action waits for a certain moment: see [Action].
+	// Late makes the action wait for a certain moment: see [Action].
 	Late bool `json:"late,omitzero"`
-	// Yields says that all other clients continue before this one, if the strategy is PCT.
+	// Yields says that after the fault all other clients continue before this one, if the strategy is PCT.
 	Yields bool `json:"yields,omitzero"`
 }
 
-// Strategy is how a schedule chooses among the clients that can continue.
+// Strategy is the way in which a schedule chooses the client that continues.
 type Strategy uint8
 
-// The strategies.
+// The ways to choose the client that continues.
 const (
-	// Random takes any client with equal probability at every step.
+	// Random takes any of the clients that can continue, with equal probability.
 	Random Strategy = iota
-	// PCT is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): the client with the highest priority
-	// runs, and at each of depth-1 random steps its priority drops below all others.
+	// PCT is probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010). The client with the highest priority
+	// continues. At each of depth-1 random steps, the priority of the running client drops below all others.
 	PCT
-	// Replay follows the schedule's Actions.
+	// Replay carries out the schedule's Actions.
 	Replay
 )
 
@@ -175,24 +177,25 @@ func (s *Strategy) UnmarshalText(text []byte) error {
 	return fmt.Errorf("strategy %q: expected one of %q", text, strategyNames)
 }
 
-// Schedule is the choices that turn a workload and faults into one execution.
+// Schedule has the choices that make one execution of a workload and its faults.
 type Schedule struct {
 	Strategy Strategy `json:"strategy"`
-	// Choices decide every step of Random, and every random option: choice number i, modulo the number of
-	// alternatives. When they run out, they start over.
+	// Choices decide every step of Random, and every random option. A choice is taken modulo the number of
+	// alternatives. After the last choice, the first is used again.
 	Choices []uint8 `json:"choices,omitempty"`
-	// Priorities are the numbers of the clients for PCT, the highest priority first. Changes are the depth-1 steps at
+	// Priorities are the numbers of the clients, the highest priority first, for PCT. Changes are the depth-1 steps at
 	// which the running client's priority drops.
 	Priorities []uint8  `json:"priorities,omitempty"`
 	Changes    []uint16 `json:"changes,omitempty"`
-	// Actions are the whole execution for Replay, including faults. An action that is not possible when its turn
-	// comes is skipped.
+	// Actions are all actions of the execution, including faults, for Replay. An action that is impossible when its
+	// turn comes is skipped.
 	Actions []Action `json:"actions,omitempty"`
-	// Before is the number of actions that lead to the start of the judged part. Violations during them do not count.
+	// Before is the number of actions that lead to the judged part of the execution. Violations during these actions do
+	// not count.
 	Before int `json:"before,omitzero"`
 }
 
-// Clone is a copy that shares no mutable data with the scenario.
+// Clone is a copy of the scenario. A change of one does not change the other.
 func (s Scenario) Clone() Scenario {
 	s.Locks, s.Clients = slices.Clone(s.Locks), slices.Clone(s.Clients)
 	for i := range s.Clients {

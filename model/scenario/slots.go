@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// SlotSet is a set of slots: bit s is slot s.
+// SlotSet is a set of slot numbers: bit s is slot s.
 type SlotSet uint16
 
 // Has reports whether a slot is in the set.
 func (s SlotSet) Has(slot uint8) bool { return s>>slot&1 == 1 }
 
-// Slots are the slots of the set, in their order.
+// Slots are the numbers in the set, in ascending order.
 func (s SlotSet) Slots() (list []int) {
 	for ; s != 0; s &= s - 1 {
 		list = append(list, bits.TrailingZeros16(uint16(s)))
@@ -34,7 +34,7 @@ func (s SlotSet) String() string {
 	return strings.Join(words, "")
 }
 
-// MarshalJSON implements [json.Marshaler]: a list of slots.
+// MarshalJSON implements [json.Marshaler]: it writes a list of slot numbers.
 func (s SlotSet) MarshalJSON() ([]byte, error) { return json.Marshal(s.Slots()) }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -53,23 +53,23 @@ func (s *SlotSet) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Begin is a lock that begins with the given slots, such as 1 and 3.
+// Begin is a lock whose slots before the first step are the given ones, such as 1 and 3.
 func Begin(name string, slots SlotSet) Lock {
 	top := max(0, bits.Len16(uint16(slots))-1)
 	return Lock{Name: name, Slots: uint8(top), Missing: (1<<(top+1) - 2) &^ slots}
 }
 
-// Has reports whether the lock begins with a slot.
+// Has reports whether a slot exists before the first step.
 func (l Lock) Has(slot uint8) bool { return slot >= 1 && slot <= l.Slots && !l.Missing.Has(slot) }
 
-// Existing are the slots that the lock begins with.
+// Existing are the slots that exist before the first step.
 func (l Lock) Existing() SlotSet { return (1<<(l.Slots+1) - 2) &^ l.Missing }
 
-// HistoryTells reports whether the execution's history can be judged. A history tells only the initial number of
-// slots, not their numbers, and must start with its execution.
+// HistoryTells reports whether the execution's history can be judged for linearizability. It cannot if a lock begins
+// with a hole, since a history knows only the number of slots, or if the judged part begins later than the execution.
 func (s *Scenario) HistoryTells() bool { return s.Schedule.Before == 0 && !s.holes() }
 
-// holes reports whether a lock begins with holes.
+// holes reports whether a lock begins with a hole among its slots.
 func (s *Scenario) holes() bool {
 	for _, l := range s.Locks {
 		if l.Missing != 0 {

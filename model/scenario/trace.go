@@ -10,20 +10,20 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Trace is one execution, step by step.
+// Trace is one execution, step by step, with its history and violations.
 type Trace struct {
 	Scenario Scenario
-	// Setup are the steps before the first action: connections, and the initial slots of locks.
+	// Setup are the steps before the first action: clients connect, and locks get their initial slots.
 	Setup   []TraceStep
 	Steps   []TraceStep
 	History history.History
-	// Violations are in the order in which the monitor saw them.
+	// Violations are the violations in the order in which they were found.
 	Violations []Violation
-	// Errors are the messages of external clients for failed calls, by the index of the event that ends the call.
+	// Errors are the messages of external clients' failed calls, by the index of the event that completes the call.
 	Errors map[int]string
 }
 
-// Clients is the number of clients: those of the scenario, and those that audit.
+// Clients is the number of clients, including those that only audit.
 func (t *Trace) Clients() int { return max(len(t.Scenario.Clients), t.History.Clients) }
 
 // Violation is the trace's first violation of a property, and whether there is one.
@@ -35,7 +35,7 @@ func (t *Trace) Violation(p property.Property) (Violation, bool) {
 	return t.Violations[i], true
 }
 
-// Shown is the number of steps to be shown: an audit ends with the last violation in it.
+// Shown is the number of steps that reports show. Steps of an audit after the last violation are left out.
 func (t *Trace) Shown() int {
 	n, last := len(t.Steps), 0
 	for _, v := range t.Violations {
@@ -47,7 +47,7 @@ func (t *Trace) Shown() int {
 	return n
 }
 
-// Scheduled is the number of steps that the schedule has decided. Steps of an audit are not among them.
+// Scheduled is the number of steps that the schedule chose: all except those of an audit.
 func (t *Trace) Scheduled() (n int) {
 	for i := range t.Steps {
 		if t.Steps[i].Action.Kind != Audit {
@@ -57,30 +57,31 @@ func (t *Trace) Scheduled() (n int) {
 	return n
 }
 
-// TraceStep is one action and its effects.
+// TraceStep is one action of a trace, with its effects.
 type TraceStep struct {
 	Action Action
-	Time   int64 // virtual milliseconds since the beginning
-	// Exchange is the command that the action sent and the server's reply, whether or not the client saw it. Method
-	// is 0 if the action sent none, or one that the model does not have.
+	Time   int64 // virtual milliseconds since the execution began
+	// Exchange describes the command that the action sent and the server's reply, even if the client did not get it.
+	// Method is 0 if no command was sent, or one that the model does not know.
 	Exchange backend.Exchange
-	// Command and Reply are the same in words, "" for none; Resource is the name of the command's resource.
+	// Command and Reply are the same in words; "" if there was none. Resource is the name of the command's resource,
+	// such as a queue.
 	Command, Reply, Resource string
-	// Payload is the backend's own form of command and reply, if the trace was made in this process.
+	// Payload is the command and reply in the backend's own type; nil if the trace was read from a file.
 	Payload any
-	// First and Events are the part of the history that the action added: Events events from index First on.
+	// First and Events say which events the action added to the history: Events of them, from the index First on.
 	First, Events int
 	// Truth is the broker's state of each lock after the action.
 	Truth [lock.MaxLocks]monitor.Truth
 }
 
-// Violation is a violated property, and when it was seen.
+// Violation is a violation with the step that shows it.
 type Violation struct {
 	property.Violation
-	Step int // index in Steps; len(Steps) is the end of the execution
+	Step int // index in Trace.Steps; len(Steps) for violations after the last step
 }
 
-// Number makes the history refer to the trace's steps.
+// Number sets History.Steps, so that texts about the history name the trace's steps.
 func (t *Trace) Number() {
 	t.History.Steps = make([]int32, len(t.History.Events))
 	for i, s := range t.Steps {
@@ -95,7 +96,7 @@ func (t *Trace) Restarts() bool {
 	return slices.ContainsFunc(t.Steps, func(s TraceStep) bool { return s.Action.Kind == Restart })
 }
 
-// StepOf is the step that added an event to the history; an event without a step belongs to the end.
+// StepOf is the index of the step that added an event to the history; for an event without a step it is the last one.
 func (t *Trace) StepOf(event int) int {
 	for i, s := range t.Steps {
 		if event >= s.First && event < s.First+s.Events {

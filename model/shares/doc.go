@@ -1,14 +1,14 @@
-// Package shares judges the history of a lock of which clients take shares: several permits of a semaphore at once,
-// or a mutex in read or write mode. Many clients may read at once, but a writer excludes all others.
+// Package shares judges histories of locks of which clients take shares: several permits of a semaphore at once, or a
+// mutex in read or write mode. Any number of clients may have a mutex in read mode at once, but only one in write mode.
 //
 //   - An acquire takes all that it asks for, or nothing.
 //   - A release gives back the number of permits that it states; without a number it gives back those of the client's last
 //     acquire.
 //   - A refusal says that at some moment of the call too little was free.
-//   - A caller that states a lower limit than the capacity leaves the rest free.
+//   - If the caller of an acquire states a limit below the lock's capacity, the limit counts as the capacity.
 //
-// If all grants and releases can be explained, they can be explained by the shortest holds: each acquire takes effect
-// when it returns, and each release when it is called. Grants are therefore judged together, and exactly. A refusal
-// is easiest to explain by the longest holds of others. Each refusal is judged on its own, so a history in which
-// refusals contradict grants may pass.
+// If grants and releases have any explanation, they also have one with the shortest holds: an acquire takes effect when
+// it returns, and a release when it is called. All grants are therefore judged together, and exactly. A failed acquire
+// is easiest to explain by the longest holds of other clients. Failed acquires are judged one by one, so that a history
+// may pass in which they contradict the grants.
 package shares

@@ -11,15 +11,15 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Taken reports whether clients take shares in a history. If not, package linear judges it.
+// Taken reports whether clients take shares in a history. Otherwise package linear judges it.
 func Taken(h *history.History) bool {
 	return slices.ContainsFunc(h.Events, func(e history.Event) bool { return Takes(&e) })
 }
 
-// Takes reports whether an event concerns a share.
+// Takes reports whether an event has a share: read mode, or several permits.
 func Takes(e *history.Event) bool { return e.Shared || e.Permits > 1 }
 
-// Readings are the rules by which a history of shares is interpreted, one in each line.
+// Readings are the rules by which a history with shares is judged, as lines for a report.
 func Readings(h *history.History) []string {
 	how := "many may hold the lock to read, and nobody while somebody writes"
 	if h.Kind == lock.Semaphore {
@@ -28,7 +28,7 @@ func Readings(h *history.History) []string {
 	return []string{how, "grants are judged together, refusals one by one"}
 }
 
-// Check judges a history by its grants, releases and refusals. The error says what cannot be judged.
+// Check judges a history for linearizability and mutual-exclusion. An error means that the history cannot be judged.
 func Check(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	if err := linear.Validate(h); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func Check(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	return []linear.Verdict{order.verdict, exclusion.verdict}, nil
 }
 
-// judgeable reports an event in a history of shares that cannot be judged.
+// judgeable returns an error if a history with shares has an event that cannot be judged.
 func judgeable(h *history.History, o linear.Options) error {
 	if o.Releases == linear.ByAnyone {
 		return errors.New("--release-by-others allow: whose share a release by anyone gives back is not known; expected reject")
@@ -70,37 +70,37 @@ func judgeable(h *history.History, o linear.Options) error {
 	return nil
 }
 
-// everything is the share of a client that holds a lock in write mode.
+// everything is the size of the share of a client that holds a mutex in write mode.
 const everything = 1 << 40
 
-// place is a process's use of a lock.
+// place identifies one process's use of one lock.
 type place struct {
 	process int32
 	lock    uint16
 }
 
-// share is a client's share of a lock.
+// share is one process's share of one lock. Its size is a number of permits; a mutex in read mode is 1.
 type share struct {
-	certain  int  // the amount that it certainly holds
-	possible int  // the largest amount that it may hold
-	last     int  // the amount of its last acquire
-	asked    int  // the amount of the operation under way
-	freest   int  // of the acquire under way: the smallest amount that was certainly free at any moment of the call
-	capacity int  // of the lock, or less if the caller states a lower limit
-	lost     bool // lost since the operation under way began
-	since    int  // the event of the last grant
+	certain  int  // size of the share that it certainly holds
+	possible int  // largest size of the share that it may hold
+	last     int  // size that its last granted acquire took
+	asked    int  // size that the operation under way takes or returns
+	freest   int  // smallest amount that was certainly free at any moment of the acquire under way
+	capacity int  // size of the lock, or the caller's limit if that is smaller
+	lost     bool // the share may have been lost since the operation under way began
+	since    int  // index of the event of the last grant
 	reading  bool
-	releases bool // the release under way takes effect
+	releases bool // the release under way ends the hold
 }
 
 type judge struct {
 	h       *history.History
 	o       linear.Options
-	endings []history.EventType // by invocation: how the operation ended; Invoke if it did not
+	endings []history.EventType // by index of an invocation: the type of its completion; Invoke if there is none
 	ends    bool                // a failed release ends its client's belief
-	beliefs bool                // judges only what clients believe in
+	beliefs bool                // only mutual-exclusion is judged, by what clients believe
 	shares  map[place]*share
-	open    map[place]bool // acquires under way
+	open    map[place]bool // uses with an acquire under way
 	verdict linear.Verdict
 }
 
@@ -110,7 +110,7 @@ func newJudge(h *history.History, o linear.Options, endings []history.EventType,
 	return j
 }
 
-// endingsOf says how each operation ended, by the index of its invocation; Invoke if it did not.
+// endingsOf are the types of completions, by the index of the invocation; Invoke if there is none.
 func endingsOf(h *history.History) []history.EventType {
 	endings, called := make([]history.EventType, len(h.Events)), make(map[int32]int)
 	for i := range h.Events {
@@ -128,7 +128,7 @@ func endingsOf(h *history.History) []history.EventType {
 	return endings
 }
 
-// of is a client's share of a lock.
+// of returns the share of one process and lock.
 func (j *judge) of(at place) *share {
 	if j.shares[at] == nil {
 		j.shares[at] = new(share)
@@ -136,7 +136,7 @@ func (j *judge) of(at place) *share {
 	return j.shares[at]
 }
 
-// capacity is the total amount of a lock.
+// capacity is the size of a lock: its number of permits, or everything for a mutex.
 func (j *judge) capacity(l uint16) int {
 	switch {
 	case j.h.Kind != lock.Semaphore:
@@ -147,7 +147,7 @@ func (j *judge) capacity(l uint16) int {
 	return j.h.Slots[l]
 }
 
-// size is the amount that an acquire asks for.
+// size is the size of the share that an acquire asks for.
 func (j *judge) size(e *history.Event) int {
 	if j.h.Kind == lock.Mutex && !e.Shared {
 		return everything
@@ -176,7 +176,7 @@ func (j *judge) event(i int, e *history.Event) {
 	}
 }
 
-// world handles an occurrence by which shares may be lost.
+// world handles an event of the environment, such as a crash, by which shares may be lost.
 func (j *judge) world(e *history.Event) {
 	switch {
 	case e.F == history.Restart:
@@ -188,7 +188,7 @@ func (j *judge) world(e *history.Event) {
 	}
 }
 
-// loses ends a client's certain hold. The client may still hold it.
+// loses records that no share of a process is certain any more, although the process may still have it.
 func (j *judge) loses(process int32) {
 	for at, s := range j.shares {
 		if at.process == process {
@@ -197,7 +197,7 @@ func (j *judge) loses(process int32) {
 	}
 }
 
-// asks handles the call of an acquire: it may have been granted from here on, unless it was refused.
+// asks handles the invocation of an acquire. Unless it fails, the client may have the share from now on.
 func (j *judge) asks(at place, ending history.EventType, size int, e *history.Event) {
 	s := j.of(at)
 	s.asked, s.lost, s.reading, s.freest = size, false, e.Shared, j.unheld(at.lock)
@@ -211,7 +211,7 @@ func (j *judge) asks(at place, ending history.EventType, size int, e *history.Ev
 	}
 }
 
-// unheld is the amount of a lock that is certainly free.
+// unheld is the amount of a lock that certainly no client has.
 func (j *judge) unheld(l uint16) int {
 	free := j.capacity(l)
 	for at, s := range j.shares {
@@ -222,7 +222,7 @@ func (j *judge) unheld(l uint16) int {
 	return free
 }
 
-// narrow updates the acquires under way after a change of the amount that is certainly free.
+// narrow updates freest of all acquires under way, after the amount that is certainly free has changed.
 func (j *judge) narrow(l uint16) {
 	free := j.unheld(l)
 	for at := range j.open {
@@ -250,7 +250,7 @@ func (j *judge) told(i int, e *history.Event, at place) {
 	}
 }
 
-// refused judges a refusal by the amount that was certainly free throughout the call.
+// refused judges an acquire that failed because too little was free.
 func (j *judge) refused(i int, e *history.Event, s *share) {
 	free := s.freest - (j.capacity(e.Lock) - s.capacity)
 	switch {
@@ -262,7 +262,7 @@ func (j *judge) refused(i int, e *history.Event, s *share) {
 	}
 }
 
-// granted judges a grant by what other clients certainly hold.
+// granted judges a granted acquire: with what others certainly hold, it must not exceed the lock's size.
 func (j *judge) granted(i int, e *history.Event, at place) {
 	s, held := j.of(at), 0
 	other, found := at, false
@@ -287,7 +287,7 @@ func (j *judge) granted(i int, e *history.Event, at place) {
 		j.h.Moment(i), j.h.Who(other.process), use(o.certain < everything), j.h.Moment(o.since))
 }
 
-// gives handles the call of a release: it may have taken effect from here on, unless it failed.
+// gives handles the invocation of a release. Unless it fails, the share may be free from now on.
 func (j *judge) gives(at place, ending history.EventType, e *history.Event) {
 	s := j.of(at)
 	s.asked = s.last
@@ -315,7 +315,7 @@ func (j *judge) gave(i int, e *history.Event, at place) {
 	s.possible = max(0, s.possible-s.asked)
 }
 
-// breaks notes the first event that makes the history illegal.
+// breaks records a violation at event i, if it is the first one.
 func (j *judge) breaks(i int, e *history.Event, format string, args ...any) {
 	if j.verdict.Decision == linear.Legal {
 		j.verdict.Decision, j.verdict.Event, j.verdict.Lock, j.verdict.Why = linear.Illegal, i, int(e.Lock), fmt.Sprintf(format, args...)
@@ -324,7 +324,7 @@ func (j *judge) breaks(i int, e *history.Event, format string, args ...any) {
 
 func permits(n int) string { return property.Counted(n, "permit") }
 
-// use names the mode in which a lock is held.
+// use is the name of the mode in which a mutex is held.
 func use(reading bool) string {
 	if reading {
 		return "read"

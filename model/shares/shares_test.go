@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// random is a history of clients that take shares, with up to n events. Answers are right or wrong at random.
+// random is a random history of n events, in which clients take shares. Many answers are wrong.
 func random(r *rand.Rand, n int, kind lock.Kind) *history.History {
 	h := &history.History{Kind: kind, Locks: []string{"jobs"}, Slots: []int{1 + 2*int(kind-lock.Mutex)}}
 	if kind == lock.Semaphore {
@@ -55,17 +55,17 @@ func random(r *rand.Rand, n int, kind lock.Kind) *history.History {
 	return h
 }
 
-// call is an operation for the search below.
+// call is an operation for the search in explained.
 type call struct {
 	process    int32
 	from, to   int
 	take, give int
 	refused    bool
-	maybe      bool // it may have had no effect
+	maybe      bool // it has no answer, and may have had no effect
 	done       bool
 }
 
-// explained looks for an order of all operations that explains every answer.
+// explained searches for an order of all operations in which every answer is right.
 func explained(calls []call, held map[int32]int, capacity int) bool {
 	first, all, left := 1<<30, 0, false
 	for i := range calls {
@@ -107,7 +107,7 @@ func explained(calls []call, held map[int32]int, capacity int) bool {
 	return false
 }
 
-// callsOf are the operations of a history, and how many refusals there are.
+// callsOf are the operations of a history, and the number of failed ones.
 func callsOf(h *history.History) (calls []call, refusals int) {
 	under, sizes := make(map[int32]int), make(map[int32]int)
 	j := newJudge(h, linear.Options{}, endingsOf(h), false)
@@ -137,8 +137,8 @@ func callsOf(h *history.History) (calls []call, refusals int) {
 	return calls, refusals
 }
 
-// TestAgainstSearch compares verdicts with a search of all orders: they are the same without refusals, and what a refusal breaks
-// has no explanation.
+// TestAgainstSearch compares Check with a search of all orders. Without failed acquires the verdicts are the same. With
+// failed acquires, an illegal verdict is always right.
 func TestAgainstSearch(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	counts := make(map[string]int)
@@ -165,7 +165,7 @@ func TestAgainstSearch(t *testing.T) {
 	}
 }
 
-// TestWords: what is wrong is said with the client, the share, and where.
+// TestWords: the text of a violation names the client, the share and the event.
 func TestWords(t *testing.T) {
 	semaphore := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{3}, Events: []history.Event{
 		{Process: 1, F: history.F(lock.Acquire), Permits: 2}, {Process: 1, F: history.F(lock.Acquire), Type: history.OK, Held: true},
@@ -197,7 +197,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestLimits: a caller that states a lower limit than there is, is refused what is beyond that, and must not be granted it.
+// TestLimits: an acquire with a limit below the lock's size is judged as if the lock had that size.
 func TestLimits(t *testing.T) {
 	acquire := func(p int32, limit, permits uint16, held bool) []history.Event {
 		answer := history.Event{Process: p, F: history.F(lock.Acquire), Type: history.OK, Held: held}

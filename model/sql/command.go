@@ -1,9 +1,9 @@
 package sql
 
-// Dialect is a kind of server, with its own SQL and its own locks.
+// Dialect is a kind of database server, which has its own SQL and its own row locks.
 type Dialect uint8
 
-// The dialects.
+// The kinds of database servers.
 const (
 	MariaDB Dialect = iota
 	Postgres
@@ -33,18 +33,18 @@ var Levels = [...]Level{ReadCommitted, RepeatableRead, Serializable}
 // Verb is the kind of a command.
 type Verb uint8
 
-// The verbs.
+// The kinds of commands.
 const (
 	NoVerb   Verb = iota
-	Open          // opens a connection whose transactions have the command's level
-	Begin         // begins a transaction; without one, each command is committed at once
-	Commit        // if the server has already rolled back, the reply says so ([Reply.RolledBack])
+	Open          // opens a connection; its transactions have the command's Level
+	Begin         // begins a transaction; without a transaction, each command is committed at once
+	Commit        // commits; if the server has already rolled back, the reply says so ([Reply.RolledBack])
 	Rollback      //
 	Select        // reads rows, and locks them as Read says
-	Count         // counts rows, without locking any
-	Insert        // inserts the row Num
-	Update        // sets token and until of rows as Set says
-	Claim         // updates the row that a subselect finds: the first that Select would find. PostgreSQL only
+	Count         // counts rows, without locking them
+	Insert        // inserts the row Num, with Token and the end of its lease
+	Update        // sets token and until of rows, as Set says
+	Claim         // updates the first row that a Select would find, by a subselect; PostgreSQL only
 	Delete        // deletes rows
 	Verbs
 )
@@ -54,24 +54,24 @@ var verbWords = [Verbs]string{"", "open", "begin", "commit", "rollback", "select
 // String is the verb in one word.
 func (v Verb) String() string { return verbWords[v] }
 
-// Table is one of the tables.
+// Table is one of the tables of the model.
 type Table uint8
 
-// The tables.
+// The tables. The package's doc.go describes them.
 const (
 	Masters Table = iota
 	Leases
 	Slots
-	// Narrow is Slots with a num of the smallest integer type, TINYINT or PostgreSQL's SMALLINT. Almost all numbers
-	// are considered used up: Num 1 is the last of the type, and there is none for Num 2.
+	// Narrow is the table Slots with the smallest integer type for num: TINYINT, or PostgreSQL's SMALLINT. The model
+	// assumes that almost all numbers are used up: Num 1 is the largest number of the type, and Num 2 does not fit.
 	Narrow
 	Tables
 )
 
-// NarrowNums is the number of nums that [Narrow] has left.
+// NarrowNums is the number of values of Num that fit in the table [Narrow].
 const NarrowNums = 1
 
-// Shift is the difference between num on the server and Num.
+// Shift is what is added to Num to get num on the server.
 func (t Table) Shift(d Dialect) int {
 	if t != Narrow {
 		return 0
@@ -84,33 +84,33 @@ var tableWords = [Tables]string{"masters", "leases", "slots", "narrow"}
 // String is the table's name.
 func (t Table) String() string { return tableWords[t] }
 
-// Rows selects a lock's rows by the primary key.
+// Rows selects rows of a lock by num, a column of the primary key.
 type Rows uint8
 
-// The rows.
+// The selections. All are all rows of the lock.
 const (
 	All   Rows = iota
 	One        // num = Num
 	Below      // num < Num
 )
 
-// If is a further condition of a command.
+// If is a condition that the selected rows must meet.
 type If uint8
 
 // The conditions.
 const (
 	Any     If = iota
-	Owned      // token = Token
+	Owned      // token = Token: the client has the lease, which may be over
 	Expired    // until < now
-	Free       // token is null or until < now
-	Live       // until >= now
-	Kept       // token = Token and until >= now: a live lease of the client
+	Free       // token is null or until < now: no live lease
+	Live       // until >= now: a live lease
+	Kept       // token = Token and until >= now: the client has a live lease
 )
 
 // Read is the way in which rows are read.
 type Read uint8
 
-// The ways to read. A plain read locks nothing, unless MariaDB's level is Serializable.
+// The ways to read rows. Plain locks no rows, except in MariaDB at the level Serializable.
 const (
 	Plain Read = iota
 	ForUpdate
@@ -121,49 +121,49 @@ const (
 // Set says which columns an update sets.
 type Set uint8
 
-// The updates.
+// The updates: the columns that they set.
 const (
-	Grant Set = iota // token and until
-	Renew            // until
-	Clear            // both to null
+	Grant Set = iota // sets token and until
+	Renew            // sets until
+	Clear            // sets both to null
 )
 
-// Clock is the source of the time in a command's conditions and in the leases that it grants.
+// Clock is the clock that a command uses for its conditions and for the end of a lease.
 type Clock uint8
 
-// The clocks. MariaDB has no time of the transaction.
+// The clocks. MariaDB has no TransactionTime.
 const (
-	StatementTime   Clock = iota // when the statement began: NOW(), statement_timestamp()
-	TransactionTime              // when the transaction began: PostgreSQL's now()
-	SystemTime                   // when it is evaluated: SYSDATE(), clock_timestamp()
-	GivenTime                    // the client's ([Command.Time])
+	StatementTime   Clock = iota // start of the statement: NOW(), statement_timestamp()
+	TransactionTime              // start of the transaction: PostgreSQL's now()
+	SystemTime                   // time of the evaluation: SYSDATE(), clock_timestamp()
+	GivenTime                    // the time that the client sends ([Command.Time])
 )
 
-// Command is what a client sends.
+// Command is a command that a client sends to a database. Fields that its Verb does not need are zero.
 type Command struct {
 	Verb  Verb
-	Level Level // of Open
+	Level Level // isolation level that Open sets
 	Table Table
 	Rows  Rows
 	If    If
 	Read  Read
 	Set   Set
 	Clock Clock
-	First bool // only the first row, ordered by num
-	// Ignore makes an insert of an existing row do nothing.
+	First bool // only the first row by num
+	// Ignore makes an insert do nothing if the row exists, instead of failing.
 	Ignore bool
 	Lock   uint8
 	Num    uint8
 	Token  uint8
-	// Lease is the duration of the granted or renewed lease; Time is the time for GivenTime. Both are in units of the
-	// store's clock.
+	// Lease is the duration of a granted or renewed lease, and Time the time that GivenTime means. Both are in units of
+	// the database's clock.
 	Lease, Time int64
 }
 
-// Writes reports whether a command changes rows.
+// Writes reports whether the command may change rows.
 func (c *Command) Writes() bool {
 	return c.Verb == Insert || c.Verb == Update || c.Verb == Claim || c.Verb == Delete
 }
 
-// OutOfRange reports whether an insert has a number that does not fit in its column.
+// OutOfRange reports whether the command inserts a number that does not fit in its column.
 func (c *Command) OutOfRange() bool { return c.Table == Narrow && c.Num > NarrowNums }

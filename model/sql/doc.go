@@ -1,5 +1,6 @@
-// Package sql has the commands of semaphores in a database, and their replies, as plain values. They are not SQL, but
-// the part of it that leases in rows need. [Command.Text] is each command as MariaDB or PostgreSQL takes it.
+// Package sql has the commands of semaphores in a database, and their replies, as plain values. The commands are not
+// SQL texts, but the part of SQL that leases in rows need. [Command.Text] is a command's text for MariaDB or
+// PostgreSQL.
 //
 // There are four tables with the same columns: lock_key and num, which are the primary key, token (the owner) and
 // until (the end of its lease). Masters has one row for each lock; a client locks it to change the lock's leases. A

@@ -2,20 +2,20 @@ package sql
 
 import "math/bits"
 
-// Code is the outcome of a command.
+// Code says whether a command succeeded, and otherwise why not.
 type Code uint8
 
-// The codes, with MariaDB's number and PostgreSQL's SQLSTATE.
+// The codes. Errors have MariaDB's number and PostgreSQL's SQLSTATE.
 const (
 	OK          Code = iota
-	Blocked          // the command waits for a lock, and is answered later
+	Blocked          // the command waits for a lock, and the reply comes later
 	Duplicate        // 1062, 23505: the row exists
-	LockTimeout      // 1205, 55P03: NOWAIT, or it has waited for too long
-	Deadlock         // 1213, 40P01: its transaction was chosen to end
+	LockTimeout      // 1205, 55P03: a lock was not free (NOWAIT), or not in time
+	Deadlock         // 1213, 40P01: the transaction was rolled back because of a deadlock
 	Conflict         // 40001: another transaction has changed what this one has read
-	InFailed         // 25P02: an earlier command has failed; only the end of the transaction is accepted
-	Gone             // the connection is over
-	OutOfRange       // 1264, 22003: the number does not fit in the column
+	InFailed         // 25P02: an earlier command of the transaction failed, so that only its end is accepted
+	Gone             // the connection is closed
+	OutOfRange       // 1264, 22003: a number does not fit in its column
 	Codes
 )
 
@@ -24,7 +24,7 @@ var codeWords = [Codes]string{"ok", "waits", "duplicate", "lock timeout", "deadl
 // String is the code in words.
 func (c Code) String() string { return codeWords[c] }
 
-// Numbers are the MariaDB number and PostgreSQL SQLSTATE of an error.
+// Numbers are MariaDB's error number and PostgreSQL's SQLSTATE of the code.
 func (c Code) Numbers() (mariadb uint16, postgres string) {
 	switch c {
 	case Duplicate:
@@ -46,19 +46,19 @@ func (c Code) Numbers() (mariadb uint16, postgres string) {
 // Reply is the reply to a command.
 type Reply struct {
 	Code Code
-	// RolledBack says, for a Commit, that the transaction had already been rolled back.
+	// RolledBack says that the transaction of a Commit had already been rolled back.
 	RolledBack bool
 	// Count is the number of rows read or changed.
 	Count uint8
-	// Nums are the nums that Select read: bit n is num n.
+	// Nums are the values of num that a Select has read: bit n is num n.
 	Nums uint32
 }
 
-// Sent is a command and its reply.
+// Sent is a command and its reply as the payload of a trace step.
 type Sent struct {
 	Command Command
 	Reply   Reply
 }
 
-// First is the lowest num that was read.
+// First is the lowest value of num that a Select has read.
 func (r Reply) First() uint8 { return uint8(bits.TrailingZeros32(r.Nums)) }

@@ -5,26 +5,27 @@ import (
 	"strings"
 )
 
-// Text is a command as its server takes it. Times are microseconds since 1970. lock is the value of lock_key.
+// Text is the command's SQL text for a server. lock is the value of the column lock_key. Times are in microseconds
+// since 1970.
 func (c *Command) Text(d Dialect, lock int) string { return c.TextAmong(d, lock, 0) }
 
-// TextAmong is [Command.Text] for clients that share a lock although their tokens may be equal: it adds tokens to the
-// command's token.
+// TextAmong is [Command.Text] with tokens added to the command's token. It keeps clients apart that share a lock, but
+// would otherwise use the same tokens.
 func (c *Command) TextAmong(d Dialect, lock, tokens int) string {
 	return (&writer{c, d, lock, tokens}).text()
 }
 
-// writer writes a command for a server.
+// writer writes the SQL text of one command.
 type writer struct {
 	*Command
 	dialect      Dialect
 	lock, tokens int
 }
 
-// token is the command's token on the server.
+// token is the value of the column token on the server.
 func (c *writer) token() int { return int(c.Token) + c.tokens }
 
-// num is the row's num on the server; for a lease it is the token.
+// num is the value of the column num on the server. In the table Leases it is the token.
 func (c *writer) num() int {
 	if c.Table == Leases {
 		return int(c.Num) + c.tokens
@@ -120,10 +121,10 @@ func (c *writer) where() string {
 	return w
 }
 
-// end is the end of a granted lease.
+// end is the SQL expression of the end of a granted lease.
 func (c *writer) end() string { return fmt.Sprintf("%s + %d", c.now(), c.Lease) }
 
-// now is the time by the command's clock.
+// now is the SQL expression of the present time by the command's clock.
 func (c *writer) now() string {
 	var clock string
 	switch {
@@ -139,7 +140,7 @@ func (c *writer) now() string {
 	return Micros(c.dialect, clock)
 }
 
-// Micros is a time in microseconds since 1970.
+// Micros is the SQL expression of a clock's time in microseconds since 1970.
 func Micros(d Dialect, clock string) string {
 	if d == MariaDB {
 		return "CAST(UNIX_TIMESTAMP(" + clock + ") * 1000000 AS SIGNED)"
@@ -147,7 +148,7 @@ func Micros(d Dialect, clock string) string {
 	return "(extract(epoch FROM " + clock + ") * 1000000)::bigint"
 }
 
-// Schema are the statements that create the tables.
+// Schema are the SQL statements that create the tables.
 func Schema(d Dialect) (all []string) {
 	for t := range Tables {
 		num := "INT"

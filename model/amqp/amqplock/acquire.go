@@ -5,9 +5,10 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Acquiring (guidelines, "Acquiring a Lock"): look at A[L] and B[L] for L from 1 upward until a slot is missing or
-// free, and claim that slot by declaring B[L]. A look never breaks a channel. Only the race between the look and the
-// declaration does, which is why there are two stages.
+// Acquiring (guidelines, "Acquiring a Lock"): the client probes A[L], the queue of slot L, and B[L], the queue of its
+// holder, for L from 1 upward until a slot is missing or free. Then it claims a free slot by declaring B[L]. A probe
+// never breaks a channel. The declaration does if another client declared B[L] first, which is why the client probes
+// before it declares.
 
 var acquireSteps = map[Phase]step{
 	Scanning: {
@@ -48,8 +49,8 @@ var acquireSteps = map[Phase]step{
 	Claiming: {
 		lead:    1,
 		command: declareHolder,
-		// The verifying probe may be written right behind the declare: if the declare fails, the channel is closed
-		// and the probe is ignored.
+		// The probe that verifies the claim may be sent right behind the declare. If the declare fails, the broker
+		// closes the channel and ignores the probe.
 		probes: func(p *Protocol, _ *Machine) int {
 			if p.confirming() && p.pipeline() > 0 {
 				return 1
@@ -78,7 +79,7 @@ var acquireSteps = map[Phase]step{
 	ChoosingJitter: {},
 }
 
-// scanning is the phase in which a scan continues.
+// scanning is the phase that probes the machine's current slot.
 func (p *Protocol) scanning() Phase {
 	switch {
 	case p.Kind == lock.Mutex:
@@ -89,7 +90,8 @@ func (p *Protocol) scanning() Phase {
 	return ScanningA
 }
 
-// claiming is the first phase of claiming an exclusive queue: look, or claim if the option Claim omits the look.
+// claiming is the first phase of claiming an exclusive queue: the phase look, which probes for an owner, or, if the
+// option Claim omits the probe, the phase claim.
 func (p *Protocol) claiming(look, claim Phase) Phase {
 	if p.Options.Claim == ClaimUnseen {
 		return claim
@@ -105,12 +107,12 @@ func (p *Protocol) slots() int {
 	return 1
 }
 
-// window is the number of slots that the current batch probes.
+// window is the number of slots that the current batch of commands probes.
 func (p *Protocol) window(m *Machine) int {
 	return min(p.pipeline(), p.slots()-int(m.Slot)+1)
 }
 
-// holder is the B queue of a slot.
+// holder is the queue that a slot's holder owns: B[L], or the single queue of a true mutex.
 func (p *Protocol) holder(slot uint8) amqp.Queue {
 	if p.Kind == lock.Mutex {
 		return p.Layout.Mutex
@@ -118,8 +120,8 @@ func (p *Protocol) holder(slot uint8) amqp.Queue {
 	return p.Layout.B[slot]
 }
 
-// holderArguments are the arguments of the A queues without x-expires, which would delete the queue of a held slot: a
-// probe does not count as use (FACTS B17).
+// holderArguments are the arguments with which B queues are declared: those of A queues, except x-expires. That would
+// delete the queue of a held slot, since a probe does not count as use (FACTS B17).
 func (p *Protocol) holderArguments() amqp.Arguments {
 	args := p.Options.Arguments
 	args.Has &^= amqp.HasExpires
@@ -127,8 +129,8 @@ func (p *Protocol) holderArguments() amqp.Arguments {
 	return args
 }
 
-// confirming reports whether a claim is verified before success is returned. A true mutex has nothing to verify
-// except the claim itself.
+// confirming reports whether an acquire probes the slot once more after its claim, before it returns success. For a
+// true mutex the claim is enough.
 func (p *Protocol) confirming() bool { return p.Options.VerifyFirst && p.Kind != lock.Mutex }
 
 func scanned(p *Protocol, m *Machine) {
@@ -147,7 +149,7 @@ func scanned(p *Protocol, m *Machine) {
 	p.advance(m, n)
 }
 
-// advance continues the scan n slots further.
+// advance continues the scan n slots further. Beyond the last slot it ends the acquire: the lock is full.
 func (p *Protocol) advance(m *Machine, n int) {
 	if int(m.Slot)+n > p.slots() {
 		p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
@@ -160,7 +162,7 @@ func (p *Protocol) advance(m *Machine, n int) {
 func claimed(p *Protocol, m *Machine) {
 	switch {
 	case !m.seen(0) && p.Options.Claim == ClaimUnseen && p.Kind == lock.Semaphore:
-		p.advance(m, 1) // no look preceded the claim, so no race was lost
+		p.advance(m, 1) // the claim came without a probe, so no race was lost
 	case !m.seen(0):
 		p.lost(m)
 	case !p.confirming():
@@ -172,7 +174,8 @@ func claimed(p *Protocol, m *Machine) {
 	}
 }
 
-// confirmed ends a claim: with success if the slot still exists; otherwise it gives the slot back.
+// confirmed ends a claim. If the slot still exists, the acquire succeeds; otherwise the client deletes its B queue
+// again.
 func (p *Protocol) confirmed(m *Machine, exists bool) {
 	if !exists {
 		p.enter(m, Withdrawing)
@@ -182,8 +185,8 @@ func (p *Protocol) confirmed(m *Machine, exists bool) {
 	p.finish(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})
 }
 
-// lost handles a claim that met RESOURCE_LOCKED: another client has taken the slot. If the lock has only one slot,
-// this is the answer.
+// lost handles a claim that met RESOURCE_LOCKED: another client has taken the slot. For a lock with a single slot, the
+// acquire then fails. Otherwise the scan continues, up to Retries times.
 func (p *Protocol) lost(m *Machine) {
 	if p.Kind != lock.Semaphore {
 		p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
@@ -196,8 +199,8 @@ func (p *Protocol) lost(m *Machine) {
 	}
 	switch p.Options.Restart {
 	case RestartRandom, RestartAny:
-		// This call saw the slots below the current one taken, so a new start at or below the current slot skips
-		// none. A start elsewhere may.
+		// This acquire has found all slots below the current one taken. A scan that restarts at or below the current
+		// slot therefore skips no free slot. A restart above it may skip some.
 		p.enter(m, ChoosingSlot)
 		return
 	case RestartFirst:
@@ -206,7 +209,7 @@ func (p *Protocol) lost(m *Machine) {
 	p.jitter(m)
 }
 
-// jitter waits for a random time, if the options ask for this, before the scan continues.
+// jitter lets the client wait for a random time before the scan continues, if the option Jitter is not 0.
 func (p *Protocol) jitter(m *Machine) {
 	if p.Options.Jitter > 0 {
 		p.enter(m, ChoosingJitter)

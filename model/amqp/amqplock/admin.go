@@ -5,9 +5,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Administration (guidelines, "Lock Administration") takes the administration mutex and determines the number of
-// slots. If it overshoots, it prunes queues beyond them. Then it declares A queues upward or deletes them downward,
-// and waits for each reply before the next command.
+// Administration (guidelines, "Lock Administration"): the client takes the administration mutex and determines the
+// number of slots. If the option Overshoot is set, it deletes queues beyond the last slot. Then it declares A queues
+// (slots) upward or deletes them downward. It waits for each reply before it sends the next command.
 
 var adminSteps = map[Phase]step{
 	MutexProbing: {
@@ -65,7 +65,8 @@ var adminSteps = map[Phase]step{
 	},
 }
 
-// busy handles an administration mutex that another client holds.
+// busy handles a failed attempt at the administration mutex, which another client holds: it tries again, up to
+// AdminRetries times.
 func (p *Protocol) busy(m *Machine) {
 	m.Tries++
 	if int(m.Tries) > p.Options.AdminRetries {
@@ -75,8 +76,8 @@ func (p *Protocol) busy(m *Machine) {
 	p.enter(m, p.claiming(MutexProbing, MutexClaiming))
 }
 
-// administering is the phase in which the work itself begins. Create needs the number of slots only if it prunes
-// those beyond.
+// administering is the phase that follows the administration mutex. It determines the number of slots, except for a
+// create without Overshoot, which declares all its slots anyway.
 func (p *Protocol) administering(m *Machine) Phase {
 	m.Slot = 1
 	if m.Op == lock.Create && p.Options.Overshoot == 0 {
@@ -86,7 +87,8 @@ func (p *Protocol) administering(m *Machine) Phase {
 	return Measuring
 }
 
-// measured handles the search for the first missing A queue ("Determining the Maximum Number of Slots").
+// measured handles a batch of probes for the first missing A queue (guidelines, "Determining the Maximum Number of
+// Slots").
 func measured(p *Protocol, m *Machine) {
 	n := steps[Measuring].probes(p, m)
 	for i := range n {
@@ -105,7 +107,7 @@ func measured(p *Protocol, m *Machine) {
 	p.enter(m, Measuring)
 }
 
-// determined continues once C is known.
+// determined continues the operation once the number of slots (C in the guidelines) is known.
 func (p *Protocol) determined(m *Machine) {
 	switch m.Op {
 	case lock.Count:
@@ -122,7 +124,8 @@ func (p *Protocol) determined(m *Machine) {
 	}
 }
 
-// overshot is C + T, limited by the number of names.
+// overshot is the slot up to which administration deletes queues: C + T in the guidelines, at most the largest slot
+// number.
 func (p *Protocol) overshot(m *Machine) uint8 {
 	return uint8(min(int(m.Top)+p.Options.Overshoot, p.slots()))
 }
@@ -136,7 +139,7 @@ func pruned(p *Protocol, m *Machine) {
 	p.enter(m, Pruning)
 }
 
-// grow declares the missing A queues upward: A[C+1] to A[C+X] ("Adding Slots").
+// grow declares the missing A queues (slots) upward, A[C+1] to A[C+X] (guidelines, "Adding Slots").
 func (p *Protocol) grow(m *Machine) {
 	last := int(m.Arg)
 	if m.Op == lock.Add {
@@ -164,8 +167,9 @@ func grown(p *Protocol, m *Machine) {
 	p.enter(m, Growing)
 }
 
-// shrink deletes A queues from C, or C + T, down to C - X + 1 ("Removing Slots", "Destroying the Semaphore"). Read
-// literally, the guidelines go one further: to C - X, and to 0 when destroying.
+// shrink deletes A queues (slots) downward: from C, or C + T with Overshoot, to C - X + 1 (guidelines, "Removing
+// Slots", "Destroying the Semaphore"). With the option RemoveReading literal it deletes one more, as the guidelines
+// literally say: down to C - X, or to 0 for a destroy.
 func (p *Protocol) shrink(m *Machine) {
 	low := 1
 	if m.Op == lock.Remove {

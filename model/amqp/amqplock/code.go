@@ -2,7 +2,7 @@ package amqplock
 
 import "github.com/lockproof/lockproof/model/codec"
 
-// Code writes or reads a machine.
+// Code encodes a machine, or decodes it if c reads.
 func (m *Machine) Code(c *codec.Coder) {
 	codec.Byte(c, &m.Op)
 	codec.Byte(c, &m.Phase)

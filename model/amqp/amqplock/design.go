@@ -5,21 +5,21 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Design describes a target's machines: [Target.Design].
+// Design is the value of [lock.Target.Design] for AMQP's locks: how the target's machines differ from the reference.
 type Design struct {
-	// Naming names the queues; nil is the reference's [Names].
+	// Naming names the queues; nil means the reference's [Names].
 	Naming Naming
-	// Variant, if not nil, wraps the reference: with a bug, or with a user's own rules.
+	// Variant wraps the reference, to add a bug or a user's own rules; nil changes nothing.
 	Variant func(*Protocol) Implementation
 }
 
-// DesignOf is a target's design.
+// DesignOf is a target's design. It is zero, which means the reference, if the target has none.
 func DesignOf(t *lock.Target) Design {
 	d, _ := t.Design.(Design)
 	return d
 }
 
-// LayoutOf interns the target's names for the queues of one lock.
+// LayoutOf makes the queue names of one lock, as the target names queues, and interns them in names.
 func LayoutOf(t *lock.Target, names *amqp.Names, name string, slots int) *Layout {
 	naming := DesignOf(t).Naming
 	if naming == nil {
@@ -28,7 +28,7 @@ func LayoutOf(t *lock.Target, names *amqp.Names, name string, slots int) *Layout
 	return NewLayout(names, naming, name, slots)
 }
 
-// New makes a target's implementation for one lock, with the options o after the target's Fix.
+// New makes the implementation of one lock of a target. The target's Fix overrides some of the options o.
 func New(t *lock.Target, o lock.Options, layout *Layout) Implementation {
 	p := &Protocol{Kind: t.Kind, Options: Table.Of(t.Settled(o)), Layout: layout}
 	if variant := DesignOf(t).Variant; variant != nil {
@@ -37,7 +37,7 @@ func New(t *lock.Target, o lock.Options, layout *Layout) Implementation {
 	return p
 }
 
-// References are the reference locks, one of each type of the guidelines.
+// References are the reference locks, one for each lock type of the guidelines.
 var References = []*lock.Target{
 	{Name: "semaphore", Kind: lock.Semaphore, Doc: "persistent semaphore: A queues are slots, exclusive B queues are holders"},
 	{Name: "mutex", Kind: lock.Mutex, Doc: "true mutex: one exclusive queue, no administration"},

@@ -13,10 +13,11 @@
 // commands in batches: all commands of a batch may be written before the reply to the first is read
 // ([Machine.Pending]). A batch is one round trip.
 //
-// The words "A queue" (a slot), "B queue" (its holder) and "administration mutex" are those of the guidelines. So are
-// the numbers of slots, which count from 1.
+// The guidelines define the words "A queue" (its existence means that a slot exists), "B queue" (its owner holds the
+// slot) and "administration mutex". They also number slots from 1.
 //
-// [Layout] has a lock's queues by slot, [Names] their names, and [QueueRoles] their roles. The roles of the queues of
-// a run are in sim/amqp/plan.go for these locks, and in sim/amqp/consumption/exchange.go for locks by consumption.
-// [Options] are the choices that the guidelines leave open. A [Design] has a target's changes to all of this.
+// [Layout] has a lock's queues by slot, [Names] makes their names, and [QueueRoles] has their roles. The roles of the
+// queues of a run are in sim/amqp/plan.go for these locks, and in sim/amqp/consumption/exchange.go for locks by
+// consumption. [Options] are the choices that the guidelines leave open. A [Design] says how a target, such as a
+// mutant, differs from the reference.
 package amqplock

@@ -7,13 +7,12 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// Naming gives the name of a lock's queue. It must never give the same name to two queues, whatever the locks are
-// called (property name-safety).
+// Naming gives the name of a lock's queue. Two queues must never have the same name, whatever the names of locks are
+// (property name-safety).
 type Naming func(lock string, role backend.Role, slot int) string
 
-// Names is the reference's naming: N-1-A and N-1-B as in the guidelines, and N-admin for the administration mutex,
-// which the guidelines leave open. The role, the slot and the lock can be read from the end of a name, so no two
-// queues have the same name.
+// Names is the reference's naming. Slot 1 of the lock N has the queues N-1-A and N-1-B, as in the guidelines, and the
+// administration mutex is N-admin. The end of a name tells role and slot, so that no two queues have the same name.
 func Names(lock string, role backend.Role, slot int) string {
 	if role == backend.Slot || role == backend.Holder {
 		return lock + "-" + strconv.Itoa(slot) + "-" + role.String()
@@ -21,16 +20,16 @@ func Names(lock string, role backend.Role, slot int) string {
 	return lock + "-" + role.String()
 }
 
-// Layout has the interned queues of one lock.
+// Layout has the queues of one lock, by their numbers in an amqp.Names.
 type Layout struct {
 	Lock  string
-	Slots int          // the largest slot number with names
-	A, B  []amqp.Queue // by slot; index 0 is queue 0 of a literal reading (RemoveReading)
+	Slots int          // the largest slot number for which there are names
+	A, B  []amqp.Queue // by slot number; index 0 is only used if RemoveReading is literal
 	Admin amqp.Queue
 	Mutex amqp.Queue
 }
 
-// NewLayout interns the names of a lock's queues for slots 0 to the given number.
+// NewLayout interns the names of a lock's queues, for slots 0 to slots.
 func NewLayout(names *amqp.Names, naming Naming, lock string, slots int) *Layout {
 	l := &Layout{Lock: lock, Slots: slots}
 	for s := 0; s <= slots; s++ {

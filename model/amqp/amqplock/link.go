@@ -5,7 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// MaxRepairs bounds the number of times that one operation repairs a channel that broke without cause.
+// MaxRepairs is the number of times that one operation reopens a channel that broke although no command was wrong.
 const MaxRepairs = 2
 
 var linkSteps = map[Phase]step{
@@ -19,7 +19,7 @@ var linkSteps = map[Phase]step{
 		},
 	},
 	Opening: {
-		lead: 2, // see [Protocol.lead]
+		lead: 2, // 1 without confirms: see [Protocol.lead]
 		command: func(p *Protocol, _ *Machine, i int) amqp.Command {
 			switch {
 			case i == 0:
@@ -33,9 +33,9 @@ var linkSteps = map[Phase]step{
 	},
 }
 
-// repair opens the closed part of the link (connection and channel, or only the channel), and then continues with a
-// phase. decided says that the phase only decides, without sending its commands again. NoPhase ends the operation
-// with its present result. The observations of the current batch are kept.
+// repair opens the closed part of the link (connection and channel, or only the channel). Then the machine continues
+// with the phase then; NoPhase ends the operation with its present result. decided says that this phase already has all
+// its replies, so that only its decision follows. The results of the current batch are not cleared.
 func (p *Protocol) repair(m *Machine, then Phase, decided bool) {
 	m.Then, m.Decided, m.Answered = then, decided, 0
 	m.Phase = Opening
@@ -44,7 +44,7 @@ func (p *Protocol) repair(m *Machine, then Phase, decided bool) {
 	}
 }
 
-// repaired continues after a repair of the link.
+// repaired continues after the link was reopened: with the phase in Then, or with the end of the operation.
 func (p *Protocol) repaired(m *Machine) {
 	m.Link = Up
 	then, decided := m.Then, m.Decided
@@ -59,8 +59,8 @@ func (p *Protocol) repaired(m *Machine) {
 	}
 }
 
-// channelClosed handles a channel that the broker closed: as an answer if the phase expects one, otherwise as a
-// fault.
+// channelClosed handles a channel that the broker closed. If the phase expects the code, this is an answer; otherwise
+// it is a fault, and the channel is reopened.
 func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
 	s := &steps[m.Phase]
 	if s.refused != nil && s.refused(p, m, code) {
@@ -78,8 +78,8 @@ func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
 	}
 }
 
-// disconnected ends the operation, since the connection is lost or is given up after a timeout. The client no longer
-// believes in its holds on that connection.
+// disconnected ends the operation: the connection was lost, or the client gave it up after a timeout. The client no
+// longer believes that it holds what it held on that connection.
 func (p *Protocol) disconnected(m *Machine, r amqp.Reply) {
 	at := m.Phase
 	if m.mending() {
@@ -89,9 +89,9 @@ func (p *Protocol) disconnected(m *Machine, r amqp.Reply) {
 	p.finish(m, WithoutConnection(m.Op, m.Result, m.Slot, r.Kind, harmless[at]))
 }
 
-// WithoutConnection is the result of an operation whose connection is lost, or is given up after a timeout; how says
-// which. A complete operation keeps its result: it only had to return the administration mutex, which is lost with
-// the connection, or to repair the link. harmless says that the operation had changed nothing.
+// WithoutConnection is the result of an operation whose connection was lost or, if how is Lost, given up after a
+// timeout. If result is known already, the operation keeps it: only the return of the administration mutex or a repair
+// of the link was left to do. harmless says that the operation had changed nothing.
 func WithoutConnection(op lock.Op, result lock.Result, slot uint8, how amqp.ReplyKind, harmless bool) lock.Result {
 	reason := lock.Disconnected
 	if how == amqp.Lost {
@@ -110,10 +110,10 @@ func WithoutConnection(op lock.Op, result lock.Result, slot uint8, how amqp.Repl
 	return lock.Result{Outcome: lock.Unknown, Reason: reason, Slot: slot}
 }
 
-// mending reports whether the machine is repairing its link.
+// mending reports whether the machine is opening a connection or a channel.
 func (m *Machine) mending() bool { return m.Phase == Dialing || m.Phase == Opening }
 
-// harmless are the phases in which an operation has changed nothing yet.
+// harmless are the phases before which an operation has changed nothing on the broker.
 var harmless = [Phases]bool{
 	NoPhase: true, Scanning: true, ScanningA: true, ScanningB: true, ChoosingSlot: true, ChoosingJitter: true,
 	MutexProbing: true, MutexClaiming: true, Measuring: true, Polling: true,

@@ -5,41 +5,41 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Link is a client's knowledge of its connection.
+// Link is the state of a client's connection and channel, as the client knows it.
 type Link uint8
 
-// The states of a link. Up includes an open channel.
+// The states of a link: no connection, a connection without a channel, and both open.
 const (
 	Down Link = iota
 	ChannelDown
 	Up
 )
 
-// Machine is one client of one lock. It is a plain value: copying it forks the client. Other code reads its fields
-// and drives it through an [Implementation]; only variants that break a rule on purpose change its fields.
+// Machine is one client of one lock. It is a plain value: copying it forks the client. Other code reads its fields and
+// drives it through an [Implementation]. Only mutants and custom protocols change its fields.
 type Machine struct {
 	Op    lock.Op
 	Phase Phase
-	// Then is the phase after a repair of the link. Decided says that the phase already has its replies, so that only
-	// its decision is left.
+	// Then is the phase that follows a repair of the link. Decided says that this phase already has all its replies, so
+	// that only its decision follows.
 	Then    Phase
 	Decided bool
 
 	Link    Link
-	Channel uint8 // the number of its channel
+	Channel uint8 // number of its channel on the connection
 	Held    uint8 // the slot that the client believes it holds; 0 is none
-	Mutex   bool  // it holds the administration mutex
+	Mutex   bool  // the client holds the administration mutex
 
 	Arg  uint8 // the operation's argument: a number of slots, or a slot
 	Slot uint8 // the current slot: L of the guidelines
-	Last uint8 // where an iteration over A queues ends
-	Top  uint8 // the number of slots that it has determined: C of the guidelines
+	Last uint8 // the slot at which a loop over A queues ends
+	Top  uint8 // the number of slots as measured: C of the guidelines
 
-	Tries    uint8 // failed attempts so far
-	Repairs  uint8 // number of repairs of a channel that broke without cause
+	Tries    uint8 // failed attempts of the operation so far
+	Repairs  uint8 // number of repairs of a channel that broke although no command was wrong
 	Sleep    uint8 // milliseconds to wait before the next command
 	Answered uint8 // number of replies received for the current batch
-	// Seen has a bit for each reply of the batch: a declare that succeeded, or a probe that found a queue.
+	// Seen has a bit for each command of the batch that succeeded, or probe that found a queue. Bit 0 is the first.
 	Seen uint32
 
 	Result lock.Result
@@ -51,27 +51,27 @@ func (m *Machine) Idle() bool { return m.Phase == NoPhase }
 // Done reports whether the operation that was started is complete; Result has its result.
 func (m *Machine) Done() bool { return m.Phase == NoPhase && m.Result.Outcome != lock.Pending }
 
-// Implementation is a lock as the harness runs it: the reference, or a variant with a bug. It has no state of its
-// own; the machine has all state.
+// Implementation drives the machines of one lock: the reference, or a variant with a bug. It has no state of its own;
+// the machine has all state.
 type Implementation interface {
-	// Start begins an operation on an idle machine. arg is the number of slots for create, add and remove, at least
-	// 1, and the slot for wait. Connect always ends ok; the link has its result.
+	// Start begins an operation on an idle machine. arg is the number of slots, at least 1, for create, add and remove,
+	// and the slot for wait. A connect always ends with outcome ok: the machine's Link says whether it is connected.
 	Start(m *Machine, op lock.Op, arg uint8)
-	// Choices is the number of values that a random option has now, or 0 if the machine sends a command instead.
-	// Choose takes one of them, counted from 0.
+	// Choices is the number of values from which the machine now chooses at random, or 0 if it sends a command instead.
+	// Choose takes value number i, counted from 0.
 	Choices(m *Machine) int
 	Choose(m *Machine, i int)
-	// Next is the next command to write; the machine must be neither done nor choosing.
+	// Next is the next command to send. The machine must neither be done nor have a choice to make.
 	Next(m *Machine) amqp.Command
-	// Pending is the number of commands, starting with Next, that may be written before their replies are read. They
-	// are written on one channel, in order.
+	// Pending is the number of commands, starting with Next, that may be sent before their replies are read. They are
+	// sent on one channel, in order.
 	Pending(m *Machine) int
 	// Apply hands the machine the reply to the command that Next returned.
 	Apply(m *Machine, r amqp.Reply)
 }
 
-// Protocol is the reference: one lock's type, options and queue names. It is immutable, and any number of machines
-// may share it.
+// Protocol is the reference implementation for one lock: its type, options and queue names. It is immutable, and any
+// number of machines may share it.
 type Protocol struct {
 	Kind    lock.Kind
 	Options Options
@@ -96,7 +96,7 @@ func (p *Protocol) Start(m *Machine, op lock.Op, arg uint8) {
 	p.enter(m, first)
 }
 
-// first is the first phase of an operation.
+// first is the phase with which the current operation begins.
 func (p *Protocol) first(m *Machine) Phase {
 	switch m.Op {
 	case lock.Acquire:
@@ -108,7 +108,7 @@ func (p *Protocol) first(m *Machine) Phase {
 		}
 		return Checking
 	case lock.Release:
-		// From here on the client no longer believes that it holds the slot.
+		// From here on the client does not believe that it holds the slot.
 		m.Slot, m.Held = m.Held, 0
 		return p.relinquishing()
 	case lock.Count:
@@ -124,12 +124,12 @@ func (p *Protocol) first(m *Machine) Phase {
 	panic("lock: no such operation: " + m.Op.String())
 }
 
-// enter begins a phase's batch.
+// enter begins a phase with its first command.
 func (p *Protocol) enter(m *Machine, phase Phase) {
 	m.Phase, m.Answered, m.Seen = phase, 0, 0
 }
 
-// finish ends the operation, after it has returned the administration mutex.
+// finish ends the operation with result r. If the machine holds the administration mutex, it returns this first.
 func (p *Protocol) finish(m *Machine, r lock.Result) {
 	m.Result = r
 	if m.Mutex {
@@ -192,7 +192,7 @@ func (p *Protocol) Apply(m *Machine, r amqp.Reply) {
 	}
 }
 
-// note records the meaning of a reply in Seen.
+// note sets the bit in Seen if the reply r means success, or a queue that a probe found.
 func (p *Protocol) note(m *Machine, r amqp.Reply) {
 	if m.mending() {
 		return
@@ -207,5 +207,5 @@ func (p *Protocol) note(m *Machine, r amqp.Reply) {
 	}
 }
 
-// seen is the result of the i-th item of the batch: plain commands first, then probes.
+// seen is the i-th bit of Seen. In a batch, plain commands come first, then probes.
 func (m *Machine) seen(i int) bool { return m.Seen&(1<<i) != 0 }

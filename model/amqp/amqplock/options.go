@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// The values of the options that are words.
+// Values of the options of type string.
 const (
 	Descending = "descending"
 	Ascending  = "ascending"
@@ -47,36 +47,36 @@ const (
 	SharedConnection = "shared"
 )
 
-// Options are the choices that the guidelines leave open, and one in which brokers differ (TxRouting). The values of
-// [DefaultOptions] are safe.
+// Options are the choices that the guidelines leave open, and TxRouting, in which brokers differ. The defaults
+// ([DefaultOptions]) are safe.
 type Options struct {
-	Order         string // of deleting A queues
-	Overshoot     int    // T of the guidelines: number of slots beyond the last that are also pruned
-	AdminMutex    bool   // administration takes the mutex first
+	Order         string // order of deleting A queues: ascending or descending
+	Overshoot     int    // number of queues beyond the last slot that are deleted too: T of the guidelines
+	AdminMutex    bool   // administration takes the administration mutex first
 	AdminRetries  int    // further attempts at the administration mutex after the first
-	Existence     string // how it is determined whether a queue exists
-	VerifyFirst   bool   // acquire verifies before it returns success
-	Claim         string // the step before a claim: a look for a holder, or none
+	Existence     string // how a probe asks whether a queue exists: publish or passive declare
+	VerifyFirst   bool   // acquire probes the slot again before it returns success
+	Claim         string // before claiming a slot: seen probes for a holder, unseen does not
 	Verify        string // what verify checks: the slot, the client's own claim, or both
-	Restart       string // where the scan continues after RESOURCE_LOCKED
-	Retries       int    // further attempts at claiming after the first that met RESOURCE_LOCKED
-	Jitter        int    // random delay before such an attempt, 0 to this many milliseconds
-	AddReading    string // literal: add declares only A[C+X]
-	RemoveReading string // literal: remove deletes from C down to C-X, destroy down to 0
-	Confirm       string // the confirmation that a probing publish was handled
-	TxRouting     string // when a transaction's messages are routed: the broker's choice, not the lock's
+	Restart       string // where the scan continues after RESOURCE_LOCKED, such as first: at slot 1
+	Retries       int    // number of further attempts after a claim met RESOURCE_LOCKED
+	Jitter        int    // maximum random delay before each of Retries, in milliseconds
+	AddReading    string // intended, or literal: add declares only A[C+X]
+	RemoveReading string // intended, or literal: remove deletes from C down to C-X, destroy down to 0
+	Confirm       string // how the broker confirms a publish: confirms, transactions or none
+	TxRouting     string // when the broker routes a transaction's messages: at commit or publish
 	Durable       bool   // A queues survive a broker restart
 	Arguments     amqp.Arguments
-	Release       string // how a held slot is released
+	Release       string // how a held slot is released: by deleting its queue or by closing
 	Pipeline      int    // slots probed in one round trip; 0 waits for each reply
-	Polls         int    // number of times that wait looks before it gives up
-	Connection    string // own, or one connection for all clients with a channel each
+	Polls         int    // further polls of a wait before it gives up
+	Connection    string // own, or shared: one connection for all clients, with a channel each
 }
 
-// DefaultOptions are the safe and cheap settings.
+// DefaultOptions are the default options, which are safe and cheap.
 func DefaultOptions() lock.Options { return Table.Defaults() }
 
-// Table has the options of AMQP's locks, in the order of [Options].
+// Table has the name, description and values of each option, in the order of [Options].
 var Table = lock.NewTable("", Options{
 	Order: Descending, AdminMutex: true, AdminRetries: 3, Existence: ByPublish, VerifyFirst: true, Claim: ClaimSeen, Verify: VerifySlot,
 	Restart: RestartFirst, Retries: 3, AddReading: Intended, RemoveReading: Intended,
@@ -109,7 +109,7 @@ var Table = lock.NewTable("", Options{
 	lock.Word("connection", "one connection for each client, or one for all with a channel each", func(o *Options) *string { return &o.Connection }, OwnConnection, SharedConnection),
 )
 
-// Check implements [Settings].
+// Check implements [lock.Settings].
 func (o Options) Check() error {
 	rejects := o.Arguments.Has&amqp.HasMaxLength != 0 && o.Arguments.Overflow == amqp.RejectPublish
 	if rejects && o.Confirm == Transactions && o.Existence == ByPublish {
@@ -122,11 +122,11 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Facts implements [Settings].
+// Facts implements [lock.Settings].
 func (o Options) Facts() lock.Facts {
 	retries := o.Retries
 	if o.Claim == ClaimUnseen {
-		retries = lock.MaxSlots // each slot is claimed once, whatever the results
+		retries = lock.MaxSlots // without a probe, each slot is claimed once
 	}
 	return lock.Facts{
 		Retries: retries, AdminRetries: o.AdminRetries, Polls: o.Polls,
@@ -134,8 +134,8 @@ func (o Options) Facts() lock.Facts {
 	}
 }
 
-// jitter has the earlier name skew, which now means only clock skew. Minimising does not change it, since that
-// shortens nothing.
+// jitter is the option Jitter. Its earlier name was skew. Minimising a scenario leaves it as it is, since a smaller
+// delay makes no execution shorter.
 var jitter = func() lock.Field[Options] {
 	f := lock.Number("jitter", "largest random delay before such an attempt, in milliseconds", 200, func(o *Options) *int { return &o.Jitter })
 	f.Was, f.Short = "skew", nil

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Two options are refused together only where one keeps the other from ever working.
+// TestOptionsTogether: two options are refused together only if one makes the other useless.
 func TestOptionsTogether(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -2,17 +2,17 @@ package amqplock
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// Phase is the current activity of a machine: a batch of commands, and the decision that follows the replies.
+// Phase is what a machine does now: it sends a batch of commands, and decides by their replies how to continue.
 type Phase uint8
 
-// The phases.
+// The phases, grouped by operation.
 const (
 	NoPhase Phase = iota
 
-	Dialing // the link: link.go
+	Dialing // opening the link: see link.go
 	Opening
 
-	Scanning // acquire: acquire.go
+	Scanning // acquire: see acquire.go
 	ScanningA
 	ScanningB
 	Claiming
@@ -21,14 +21,14 @@ const (
 	ChoosingSlot
 	ChoosingJitter
 
-	Checking // verify: verify.go
+	Checking // verify: see verify.go
 	Relinquishing
 
-	DeletingB // release: release.go
+	DeletingB // release: see release.go
 	ClosingConnection
 	ClosingChannel
 
-	MutexProbing // administration: admin.go
+	MutexProbing // administration: see admin.go
 	MutexClaiming
 	MutexReleasing
 	Measuring
@@ -37,19 +37,19 @@ const (
 	Shrinking
 	Polling
 
-	Reclaiming // verify again: verify.go
+	Reclaiming // verify by declaring again: see verify.go
 
 	Phases // the number of phases
 )
 
-// step describes a phase: a batch of plain commands followed by probes, and a decision.
+// step describes a phase: its batch of plain commands followed by probes, and the decision after the last reply.
 type step struct {
 	lead    int                                                // number of plain commands
 	command func(p *Protocol, m *Machine, i int) amqp.Command  // the i-th plain command
 	probes  func(p *Protocol, m *Machine) int                  // number of probes
 	probe   func(p *Protocol, m *Machine, i int) amqp.Queue    // the i-th queue probed
 	decide  func(p *Protocol, m *Machine)                      // called after the last reply
-	refused func(p *Protocol, m *Machine, code amqp.Code) bool // a channel error that is an answer
+	refused func(p *Protocol, m *Machine, code amqp.Code) bool // reports whether the channel error code is an answer
 }
 
 var steps [Phases]step
@@ -68,13 +68,13 @@ func init() {
 func none(*Protocol, *Machine) int { return 0 }
 func one(*Protocol, *Machine) int  { return 1 }
 
-// size is the number of commands in the current batch.
+// size is the number of commands in the current batch; a probe may have two.
 func (p *Protocol) size(m *Machine) int {
 	return p.lead(m) + steps[m.Phase].probes(p, m)*p.probeWidth()
 }
 
-// lead is the number of plain commands at the start of the current batch. A channel without publishes needs no
-// confirmation mode.
+// lead is the number of plain commands at the start of the current batch. Without publishes, a new channel needs no
+// confirm.select, so that Opening has one command less.
 func (p *Protocol) lead(m *Machine) int {
 	if m.Phase == Opening && p.Options.Confirm == NoConfirms {
 		return 1

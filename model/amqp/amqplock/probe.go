@@ -2,11 +2,13 @@ package amqplock
 
 import "github.com/lockproof/lockproof/model/amqp"
 
-// A probe asks whether a queue exists (guidelines, "Determining Queue Existence"). A publish is a transient mandatory
-// message. It also finds other clients' exclusive queues, and never breaks the channel (FACTS B1, B2 and B24). A
-// passive declare of a missing queue, or of another client's exclusive queue, breaks the channel (FACTS B3 and B8).
+// A probe asks whether a queue exists (guidelines, "Determining Queue Existence"). With existence=publish it is a
+// transient mandatory message, which also finds other clients' exclusive queues and never breaks the channel (FACTS B1,
+// B2 and B24). With existence=passive it is a passive declare, which breaks the channel if the queue is missing or is
+// another client's exclusive queue (FACTS B3 and B8).
 
-// probeWidth is the number of commands of a probe: in a transaction the return arrives with the commit (FACTS B18).
+// probeWidth is the number of commands of one probe: 2 in transactions, where the return arrives with the commit (FACTS
+// B18), otherwise 1.
 func (p *Protocol) probeWidth() int {
 	if p.Options.Existence == ByPublish && p.Options.Confirm == Transactions {
 		return 2
@@ -14,7 +16,8 @@ func (p *Protocol) probeWidth() int {
 	return 1
 }
 
-// part says which probe the i-th command belongs to, and which part of that probe it is.
+// part converts i, the index of a command among the batch's probes, to the index of the probe and of the command in
+// that probe.
 func (p *Protocol) part(i int) (probe, part int) {
 	if p.probeWidth() == 1 {
 		return i, 0
@@ -22,8 +25,8 @@ func (p *Protocol) part(i int) (probe, part int) {
 	return i / 2, i % 2
 }
 
-// pipeline is the number of slots that a batch probes; with 0 the client waits for every reply. A passive declare may
-// break the channel, and commands written after it would be lost.
+// pipeline is the number of slots that a batch probes; 0 means that the client waits for every reply. It is 0 for
+// passive declares: if one breaks the channel, the commands after it are lost.
 func (p *Protocol) pipeline() int {
 	if p.Options.Existence == ByPassive {
 		return 0
@@ -31,7 +34,7 @@ func (p *Protocol) pipeline() int {
 	return p.Options.Pipeline
 }
 
-// probing makes cmd the i-th command of a probe.
+// probing sets cmd to the i-th command of a probe of queue q.
 func (p *Protocol) probing(q amqp.Queue, i int, cmd *amqp.Command) {
 	switch {
 	case p.Options.Existence == ByPassive:
@@ -43,8 +46,9 @@ func (p *Protocol) probing(q amqp.Queue, i int, cmd *amqp.Command) {
 	}
 }
 
-// found reads the last reply of a probe. If queues reject publishes, a nack means a full queue (FACTS B15); otherwise
-// it means a queue whose process has died, which counts as missing.
+// found reports whether the last reply of a probe means that the queue exists. A nack means a full queue if queues
+// reject publishes (FACTS B15). Otherwise a nack means that the queue's process has died, and the queue counts as
+// missing.
 func (p *Protocol) found(r amqp.Reply) bool {
 	if r.Kind == amqp.Nack {
 		return p.Options.Arguments.Overflow == amqp.RejectPublish
@@ -52,7 +56,8 @@ func (p *Protocol) found(r amqp.Reply) bool {
 	return r.Returned == 0
 }
 
-// probed accepts the channel error of a passive declare as an answer.
+// probed accepts channel errors 404 and 405 as answers to a passive declare. It notes in Seen that 405 means an
+// existing queue.
 func probed(p *Protocol, m *Machine, code amqp.Code) bool {
 	if p.Options.Existence != ByPassive {
 		return false

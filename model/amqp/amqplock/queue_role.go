@@ -6,16 +6,17 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// QueueRole is the purpose of a queue.
+// QueueRole is the purpose of a queue: its lock, its slot, and its role there. The zero value is a queue without a
+// known purpose.
 type QueueRole struct {
 	Lock, Slot uint8
 	Role       backend.Role
 	Known      bool
-	Collides   bool // it also belongs to another lock, or has another role
+	Collides   bool // the queue also belongs to another lock, or has a second role
 }
 
-// Leftover describes what is wrong with a queue, with its number of messages, that is left after the execution; "" is
-// nothing. kept says that the queue has an owner, or belongs to a slot in which a client believes.
+// Leftover says what is wrong if a queue with this role and number of messages exists after the execution; "" means
+// nothing. kept says that the queue has an owner, or that a client believes it holds the queue's slot.
 func (r *QueueRole) Leftover(messages int, kept bool) string {
 	switch {
 	case messages > 0:
@@ -28,10 +29,10 @@ func (r *QueueRole) Leftover(messages int, kept bool) string {
 	return ""
 }
 
-// QueueRoles has the roles of queues, by their numbers.
+// QueueRoles has the role of each queue, indexed by the queue's number.
 type QueueRoles []QueueRole
 
-// Learn adds the roles of the queues of lock l. names are the names in which the layout was interned.
+// Learn adds the roles of the queues of lock number l. The layout's names must be interned in names.
 func (ms *QueueRoles) Learn(l uint8, kind lock.Kind, layout *Layout, names *amqp.Names) {
 	*ms = append(*ms, make([]QueueRole, names.Len()+1-len(*ms))...)
 	note := func(q amqp.Queue, role backend.Role, slot int) {

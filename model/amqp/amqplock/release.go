@@ -5,8 +5,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Relinquishing (guidelines, "Relinquishing a Lock"): delete B[L], or close the connection. The guidelines also offer
-// closing the channel, which releases nothing on RabbitMQ (FACTS B10); the option exists to be proved wrong.
+// Relinquishing (guidelines, "Relinquishing a Lock"): the client deletes B[L], the queue of its hold, or closes its
+// connection. The guidelines also offer closing the channel. This releases nothing on RabbitMQ (FACTS B10), and exists
+// as an option to show that.
 
 var releaseSteps = map[Phase]step{
 	DeletingB: {lead: 1, command: deleteHolder, decide: released, refused: locked},
@@ -22,7 +23,7 @@ var releaseSteps = map[Phase]step{
 	},
 }
 
-// relinquishing is the phase that releases a slot.
+// relinquishing is the phase in which a release gives the slot back, depending on the option Release.
 func (p *Protocol) relinquishing() Phase {
 	switch p.Options.Release {
 	case CloseConnection:
@@ -35,7 +36,7 @@ func (p *Protocol) relinquishing() Phase {
 
 func released(p *Protocol, m *Machine) { p.finish(m, lock.Result{Outcome: lock.Done, Slot: m.Slot}) }
 
-// reopen opens what the release has closed, so that the next acquire need not.
+// reopen opens the connection or channel that a release has closed, so that the next acquire finds it open.
 func (p *Protocol) reopen(m *Machine, link Link) {
 	m.Link, m.Result = link, lock.Result{Outcome: lock.Done, Slot: m.Slot}
 	p.repair(m, NoPhase, false)

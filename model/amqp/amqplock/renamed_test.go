@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestRenamed: an option's earlier name is read in files and flags, and written as the name that it has now.
+// TestRenamed: files and flags may use an option's earlier name (skew). It is written with its present name (jitter).
 func TestRenamed(t *testing.T) {
 	def := amqplock.DefaultOptions()
 	now, err := def.With("jitter", "3")
@@ -27,13 +27,13 @@ func TestRenamed(t *testing.T) {
 	}
 }
 
-// none are settings of nothing.
+// none are settings without any option.
 type none struct{}
 
 func (none) Check() error      { return nil }
 func (none) Facts() lock.Facts { return lock.Facts{} }
 
-// TestTwoNames: no option has a name that another has, or had.
+// TestTwoNames: NewTable panics if two options share a name; earlier names count as well.
 func TestTwoNames(t *testing.T) {
 	field := func(name, was string) (f lock.Field[none]) {
 		f.Name, f.Was = name, was

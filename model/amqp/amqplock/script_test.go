@@ -20,9 +20,10 @@ import (
 //	  REPLY | COMMAND       the machine's next command, and its reply
 //	= RESULT                the operation's result
 //
-// Replies are ack, return (an ack after a basic.return), nack, ok, lost, gone (connection) or a code that closes the
-// channel; a number chooses a value of a random option. The test checks commands and results; -rewrite writes them. A
-// "+" before a command marks it as pipelined.
+// A reply is ack, return (an ack after a basic.return), nack, ok, lost, gone (the connection is closed), or a code that
+// closes the channel. A number instead of a reply is the value that a random option takes. The test checks commands and
+// results; with the flag -rewrite it writes them. A "+" before a command means that the client sends it without waiting
+// for the reply before.
 func TestScripts(t *testing.T) { pinned.Scripts(t, play) }
 
 // session is the machine that a script drives.
@@ -32,7 +33,7 @@ type session struct {
 	names amqp.Names
 }
 
-// play carries out a script and returns it with commands and results as they are.
+// play carries out a script. It returns the script with the actual commands and results.
 func play(t *testing.T, script string) string {
 	var out strings.Builder
 	var s *session
@@ -87,7 +88,7 @@ func (s *session) call(t *testing.T, field []string) {
 	s.Start(&s.Machine, op, uint8(arg))
 }
 
-// exchange hands the machine one reply and returns the script's line for it.
+// exchange sends the machine's next command, hands it the given reply, and returns the script's line for both.
 func (s *session) exchange(t *testing.T, reply string) string {
 	if n := s.Choices(&s.Machine); n > 0 {
 		i, err := strconv.Atoi(reply)

@@ -5,13 +5,14 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Verifying (guidelines, "Verifying a Held Lock"): one probe of A[L] on the connection that acquired the slot. A
-// reply means that the connection is alive, and with it the exclusive B[L]; its result says whether the slot still
-// exists. A holder of a removed slot gives the slot up.
+// Verifying (guidelines, "Verifying a Held Lock"): the client probes A[L], the queue of its slot, once, on the
+// connection with which it acquired the slot. Any reply means that the connection is alive, and that the client still
+// owns its exclusive queue B[L]. The reply's content says whether the slot still exists. If it does not, the client
+// gives the slot up.
 //
-// For brokers without confirms the guidelines have "repeated exclusive queue declarations". A client that declares
-// B[L] again on its connection learns that the queue exists (FACTS B5) and is its own, but nothing about A[L]. This
-// is therefore another question, not another form of the first: option verify.
+// For brokers without confirms, the guidelines propose "repeated exclusive queue declarations". A client that declares
+// B[L] again on its connection learns that the queue exists (FACTS B5) and is its own, but nothing about A[L]. The
+// option verify therefore chooses which of the two questions a client asks, or both.
 
 var verifySteps = map[Phase]step{
 	Checking: {
@@ -25,8 +26,8 @@ var verifySteps = map[Phase]step{
 		decide:  checked,
 		refused: probed,
 	},
-	// The probe of the slot may be written right behind the declare, even a passive one: if either breaks the
-	// channel, the answer is no.
+	// The probe of the slot may be sent right behind the declare, even as a passive declare: if either breaks the
+	// channel, the client no longer holds the slot.
 	Reclaiming: {
 		lead:    1,
 		command: declareHolder,
@@ -57,14 +58,14 @@ var verifySteps = map[Phase]step{
 
 func checked(p *Protocol, m *Machine) { p.verified(m, m.seen(0)) }
 
-// asksSlot reports whether verify also probes the slot after it has declared the holder's queue again. A true mutex
-// has no slot.
+// asksSlot reports whether verify also probes the slot after it has declared the B queue again. A true mutex has no
+// slot.
 func (p *Protocol) asksSlot() bool { return p.Options.Verify == VerifyBoth && p.Kind != lock.Mutex }
 
-// reclaimed continues after the holder's queue was declared again.
+// reclaimed continues a verify after its declare of the B queue was answered.
 func reclaimed(p *Protocol, m *Machine) {
 	switch {
-	case !m.seen(0): // it belongs to another client
+	case !m.seen(0): // the queue belongs to another client
 		m.Held = 0
 		p.finish(m, lock.Result{Outcome: lock.Done, Reason: lock.NotHeld, Slot: m.Slot})
 	case !p.asksSlot():
@@ -76,7 +77,7 @@ func reclaimed(p *Protocol, m *Machine) {
 	}
 }
 
-// verified ends a verify: a slot that does not exist is given up.
+// verified ends a verify. If the slot does not exist, the client first gives it up.
 func (p *Protocol) verified(m *Machine, exists bool) {
 	if exists {
 		p.finish(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})

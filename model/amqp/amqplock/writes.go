@@ -5,8 +5,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Writes are the roles of the queues that an operation may declare, delete or lose. A search uses them to find
-// commands that no other client can disturb.
+// Writes are the roles of the queues that an operation may declare, delete or lose. A search uses them to find commands
+// of other clients that are independent of the operation.
 func (p *Protocol) Writes(op lock.Op) backend.Roles {
 	switch {
 	case op.Administrative():

@@ -6,10 +6,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Acquiring. A mutex first reads the number of its queue's consumers, which breaks no channel (FACTS C4). If there
-// are none, it consumes the queue exclusively; a client that loses this race loses its channel (FACTS C1). A token is
-// taken by basic.get, which is answered at once, or by a consumer that waits for it. Once it has the token, the
-// consumer is cancelled, so that it takes no other (FACTS C10).
+// Acquiring. To acquire a mutex, the client first reads the number of consumers of the lock's queue, which breaks no
+// channel (FACTS C4). If there is none, the client consumes the queue exclusively. If another client was faster, the
+// broker closes the client's channel (FACTS C1). To acquire a semaphore, the client takes a token: by basic.get, which
+// is answered at once, or by a consumer that waits for a delivery. Once a consumer has its token, it is cancelled, so
+// that it takes no further tokens (FACTS C10).
 
 var acquireSteps = map[Phase]step{
 	Declaring: {
@@ -100,10 +101,10 @@ func (p *Protocol) acquiring(m *Machine) Phase {
 	return Getting
 }
 
-// looked continues with the queue's counters.
+// looked continues an acquire after the queue's numbers of messages and consumers are known from the reply r.
 func looked(p *Protocol, m *Machine, r amqp.Reply) {
 	switch tokens := p.Kind == lock.Semaphore; {
-	case tokens && m.Consuming && m.Spare > 0: // the consumer stayed after an earlier acquire; this token came unasked
+	case tokens && m.Consuming && m.Spare > 0: // an earlier acquire's consumer has received this token
 		m.Tag, m.Slot, m.Spare, m.SpareSlot = m.Spare, m.SpareSlot, 0, 0
 		p.held(m)
 	case tokens && m.Consuming:
@@ -117,7 +118,7 @@ func looked(p *Protocol, m *Machine, r amqp.Reply) {
 	}
 }
 
-// got continues with the token that the client waited for.
+// got continues an acquire after the token that it waited for has arrived.
 func (p *Protocol) got(m *Machine) {
 	if p.Settings.Standing {
 		p.held(m)
@@ -126,9 +127,9 @@ func (p *Protocol) got(m *Machine) {
 	p.enter(m, Cancelling)
 }
 
-// checked handles a verify's reply. The token or the consumer belongs to the channel, so a reply on that channel says
-// that both still exist; if the queue is gone, basic.cancel arrives before the reply. The number of consumers says
-// whether any client consumes.
+// checked handles a verify's reply. The token or the consumer belongs to the channel, so a reply on that channel means
+// that the client still has it. If the queue were gone, basic.cancel would have arrived before the reply. With the
+// option ByCount, the client only checks that the queue has any consumer at all.
 func checked(p *Protocol, m *Machine, r amqp.Reply) {
 	held := m.Held > 0
 	if p.Settings.Verify == ByCount {
@@ -143,8 +144,8 @@ func checked(p *Protocol, m *Machine, r amqp.Reply) {
 	p.finish(m, lock.Result{Outcome: lock.Done, Reason: lock.Removed, Slot: m.Slot})
 }
 
-// recount handles a channel error of a verify: 404 says that the queue is gone. With the option ByCount, other errors
-// make the client ask again on a new channel.
+// recount handles a channel error during a verify. Code 404 means that the queue is gone: the lock is not held. With
+// the option ByCount, after any other error the client asks again on a new channel.
 func recount(p *Protocol, m *Machine, code amqp.Code) bool {
 	switch {
 	case code == amqp.NotFound:

@@ -5,10 +5,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Administration. A persistent mutex is its queue. A semaphore is its tokens: they are added by publishing, and
-// removed by taking them, which waits for their holders. The broker does not say how many are held (FACTS C9). An
-// accounted semaphore has a second queue whose length is the number of slots, and the guidelines' administration
-// mutex. It changes both queues in one transaction.
+// Administration. A persistent mutex exists as long as its queue does. A semaphore has a token, which is a message, for
+// each slot. Slots are added by publishing tokens, and removed by taking tokens, which has to wait for their holders.
+// The broker does not say how many tokens are held (FACTS C9). An accounted semaphore therefore has a second queue with
+// one message for each slot, and the guidelines' administration mutex. Its administration changes both queues in one
+// transaction.
 
 var adminSteps = map[Phase]step{
 	Claiming: {
@@ -138,18 +139,18 @@ var adminSteps = map[Phase]step{
 	},
 }
 
-// left ends a wait, since there is no holder.
+// left ends a wait with success: the lock has no holder.
 func (p *Protocol) left(m *Machine) { p.finish(m, lock.Result{Outcome: lock.Done, Slot: m.Arg}) }
 
-// account declares the queue that counts the tokens.
+// account is the command that declares the account, the queue with one message for each slot.
 func (p *Protocol) account() amqp.Command {
 	cmd := p.declaring()
 	cmd.Queue = p.Layout.Account
 	return cmd
 }
 
-// inUse accepts a code that says that a resource belongs to another client: the step is repeated until it is given
-// up.
+// inUse makes a function that takes the code refusal for the answer that another client uses the resource. The client
+// then repeats the phase on a new channel, or gives up after AdminTries attempts.
 func inUse(refusal amqp.Code) func(*Protocol, *Machine, amqp.Code) bool {
 	return func(p *Protocol, m *Machine, code amqp.Code) bool {
 		if code != refusal {
@@ -164,26 +165,26 @@ func inUse(refusal amqp.Code) func(*Protocol, *Machine, amqp.Code) bool {
 	}
 }
 
-// busy counts an attempt at a resource that another client owns, and reports whether to give up.
+// busy counts a failed attempt at a resource that another client uses. It reports whether the client has to give up.
 func (p *Protocol) busy(m *Machine) bool {
 	m.Tries++
 	return int(m.Tries) > p.Settings.AdminTries
 }
 
-// made continues after the queue was declared.
+// made continues a create, add, remove or destroy after the lock's queue was declared.
 func made(p *Protocol, m *Machine, r amqp.Reply) {
 	switch {
 	case p.Kind != lock.Semaphore:
 		p.administered(m)
 	case p.Settings.Admin == Accounted:
 		p.enter(m, Accounting)
-	default: // held tokens cannot be seen
+	default: // the reply does not count tokens that clients hold
 		m.Top = uint8(r.Messages)
 		p.change(m)
 	}
 }
 
-// change begins to add or remove tokens. The tokens alone do not say how many there are to remove.
+// change begins to add or remove tokens. Without an account it is unknown whether there are enough tokens to remove.
 func (p *Protocol) change(m *Machine) {
 	known := p.Settings.Admin == Accounted
 	switch m.Op {
@@ -206,7 +207,7 @@ func (p *Protocol) change(m *Machine) {
 	}
 }
 
-// grown continues after one token was published.
+// grown continues after one token was published: with the next token, or with the end.
 func (p *Protocol) grown(m *Machine) {
 	if m.Count++; m.Count < m.Want {
 		p.enter(m, Growing)
@@ -215,7 +216,8 @@ func (p *Protocol) grown(m *Machine) {
 	p.changed(m)
 }
 
-// collected handles the reply to taking a token for removal. The client keeps the tokens that it has taken.
+// collected handles the reply to a basic.get that takes a token for removal. The client keeps the taken tokens
+// unacknowledged until it has all of them.
 func collected(p *Protocol, m *Machine, r amqp.Reply) {
 	switch {
 	case r.Kind != amqp.GetEmpty:
@@ -236,7 +238,7 @@ func collected(p *Protocol, m *Machine, r amqp.Reply) {
 	}
 }
 
-// changed continues after all changes were sent; a transaction must still commit them.
+// changed continues after the last change to the queues: a transaction is committed, then the operation ends.
 func (p *Protocol) changed(m *Machine) {
 	if m.Mode == transacting {
 		p.enter(m, Settling)
@@ -245,7 +247,7 @@ func (p *Protocol) changed(m *Machine) {
 	p.administered(m)
 }
 
-// administered ends an administrative operation: with success, unless its result is already known.
+// administered ends an administrative operation. Its result is ok, unless another result was set before.
 func (p *Protocol) administered(m *Machine) {
 	if m.Result.Outcome == lock.Pending {
 		m.Result = lock.Result{Outcome: lock.Done}

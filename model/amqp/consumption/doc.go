@@ -11,7 +11,7 @@
 // A [Machine] is one client of one lock, as in package amqplock: it returns its next command and receives the reply.
 // It sends one command at a time. [Protocol.Take] hands it deliveries (a token, basic.cancel).
 //
-// options.go has the options, targets.go the references and mutants.go their mutants. Tokens have no numbers. The
-// cluster that joins machines and broker numbers the held tokens, and passes the number with the reply: a machine
-// never decides by that number.
+// options.go has the options, targets.go the references and mutants.go their mutants. Tokens have no slot numbers. The
+// simulated cluster, which connects machines and broker, gives each held token a slot number and passes the number to
+// the machine with the reply. A machine makes no decision by that number.
 package consumption

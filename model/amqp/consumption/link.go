@@ -32,13 +32,13 @@ var linkSteps = map[Phase]step{
 	},
 }
 
-// prefetches reports whether channels have a prefetch count.
+// prefetches reports whether a new channel gets a prefetch count (basic.qos).
 func (p *Protocol) prefetches() bool {
 	return p.Kind == lock.Semaphore && p.Settings.Acquire == ByConsume && p.Settings.Prefetch > 0
 }
 
-// repair opens the closed part of the link (connection and channel, or only the channel), and then continues with a
-// phase. NoPhase ends the operation with its present result.
+// repair opens the closed part of the link (connection and channel, or only the channel). Then the machine continues
+// with the phase then; NoPhase ends the operation with its present result.
 func (p *Protocol) repair(m *Machine, then Phase) {
 	m.Then, m.Phase = then, Opening
 	if m.Link == amqplock.Down {
@@ -56,13 +56,13 @@ func (p *Protocol) repaired(m *Machine) {
 	p.enter(m, then)
 }
 
-// lose handles the end of the channel, with which all its holds end.
+// lose records that the channel is closed. The client's tokens, consumer and hold ended with it.
 func (m *Machine) lose(link amqplock.Link) {
 	m.Link, m.Mode, m.Held, m.Tag, m.Consuming, m.Spare, m.SpareSlot = link, plain, 0, 0, false, 0, 0
 }
 
-// channelClosed handles a channel that the broker closed: as an answer if the phase expects one, otherwise as a
-// fault.
+// channelClosed handles a channel that the broker closed. If the phase expects the code, this is an answer; otherwise
+// it is a fault, and the channel is reopened.
 func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
 	s := &steps[m.Phase]
 	m.lose(amqplock.ChannelDown)
@@ -91,7 +91,7 @@ func (p *Protocol) channelClosed(m *Machine, code amqp.Code) {
 	}
 }
 
-// unfinished is the remaining phase of an operation whose result is known.
+// unfinished is the phase that is left when the result is known: to return the administration mutex, or NoPhase.
 func (m *Machine) unfinished() Phase {
 	if m.Mutex {
 		return Unclaiming
@@ -99,8 +99,8 @@ func (m *Machine) unfinished() Phase {
 	return NoPhase
 }
 
-// disconnected ends the operation, since the connection is lost or is given up after a timeout. The client no longer
-// believes in its holds on that connection.
+// disconnected ends the operation: the connection was lost, or the client gave it up after a timeout. The client no
+// longer believes that it holds what it held on that connection.
 func (p *Protocol) disconnected(m *Machine, how amqp.ReplyKind) {
 	at := m.Phase
 	if m.mending() {
@@ -118,7 +118,7 @@ func (p *Protocol) disconnected(m *Machine, how amqp.ReplyKind) {
 	p.enter(m, NoPhase)
 }
 
-// mending reports whether the machine is repairing its link.
+// mending reports whether the machine is opening a connection or a channel, or sets the channel's prefetch count.
 func (m *Machine) mending() bool {
 	return m.Phase == Dialing || m.Phase == Opening || m.Phase == Limiting
 }

@@ -12,34 +12,35 @@ import (
 type Machine struct {
 	Op    lock.Op
 	Phase Phase
-	// Then is the phase after a repair of the link; NoPhase ends the operation with its present result.
+	// Then is the phase that follows a repair of the link; NoPhase means that the operation then ends with Result.
 	Then Phase
 
 	Link    amqplock.Link
 	Channel uint8
-	Mode    mode // of the channel
+	Mode    mode // the channel's mode: plain, confirms or transactions
 	Held    uint8
-	Tag     uint16 // delivery tag of the token that it holds, or gives back
+	Tag     uint16 // delivery tag of the token that the client holds or returns; 0 is none
 	// Consuming says that the client believes its channel has a consumer.
 	Consuming bool
-	// Spare is the tag of a token that arrived while the client wanted none, and SpareSlot its number; 0 is none.
+	// Spare is the delivery tag of a token that arrived after the client stopped waiting for one, and SpareSlot the
+	// slot of that token; 0 is none.
 	Spare     uint16
 	SpareSlot uint8
-	Mutex     bool // it holds the administration mutex
+	Mutex     bool // the client holds the administration mutex
 
 	Arg     uint8
-	Slot    uint8  // the current slot
-	Top     uint8  // number of slots
-	Want    uint8  // number of tokens to add or remove
-	Count   uint8  // number of them added or removed so far
-	Last    uint16 // tag of the last collected message
+	Slot    uint8  // the slot of the operation, or of the hold that it concerns
+	Top     uint8  // number of slots, as measured by an administrative operation
+	Want    uint8  // number of tokens that the operation has to add or remove
+	Count   uint8  // number of tokens that it has added or removed so far
+	Last    uint16 // delivery tag of the last token that it has taken for removal
 	Tries   uint8
 	Repairs uint8
 
 	Result lock.Result
 }
 
-// mode is the mode of a channel.
+// mode is a channel's mode: without confirms, with confirms, or transactional.
 type mode uint8
 
 const (
@@ -54,7 +55,7 @@ func (m *Machine) Idle() bool { return m.Phase == NoPhase }
 // Done reports whether the operation that was started is complete; Result has its result.
 func (m *Machine) Done() bool { return m.Phase == NoPhase && m.Result.Outcome != lock.Pending }
 
-// Rest is the machine between two operations, without what only the last operation needed.
+// Rest is the machine without the fields that only matter during an operation.
 func (m *Machine) Rest() Machine {
 	return Machine{
 		Link: m.Link, Channel: m.Channel, Mode: m.Mode, Held: m.Held, Tag: m.Tag, Consuming: m.Consuming,
@@ -62,7 +63,7 @@ func (m *Machine) Rest() Machine {
 	}
 }
 
-// Code writes or reads a machine.
+// Code encodes a machine, or decodes it if c reads.
 func (m *Machine) Code(c *codec.Coder) {
 	codec.Byte(c, &m.Op)
 	codec.Byte(c, &m.Phase)
@@ -96,28 +97,29 @@ type Protocol struct {
 	Layout   Layout
 }
 
-// Layout has the interned queues of one lock.
+// Layout has the queues of one lock, by their numbers in an amqp.Names.
 type Layout struct {
 	Lock    amqp.Queue // the queue that the holder consumes, or that has the tokens
 	Account amqp.Queue // the queue with a message for each slot
 	Admin   amqp.Queue // the administration mutex
 }
 
-// NewLayout interns the names of a lock's queues: N-lock, N-slots and N-admin. The ends of names differ, so each name
-// belongs to one lock and one purpose.
+// NewLayout interns the names of a lock's queues: N-lock, N-slots and N-admin for the lock N. The end of a name tells
+// the queue's purpose, so that no two queues have the same name.
 func NewLayout(names *amqp.Names, name string) Layout {
 	return Layout{Lock: names.Intern(name + "-lock"), Account: names.Intern(name + "-slots"), Admin: names.Intern(name + "-admin")}
 }
 
-// Consumer is the number of a client's only consumer on its channel.
+// Consumer is the number of a client's consumer. A client has at most one consumer on its channel.
 const Consumer = 1
 
-// Start begins an operation on an idle machine. arg is as in amqplock.Implementation.
+// Start begins an operation on an idle machine. arg is the number of slots, or the slot for wait, as in
+// amqplock.Implementation.
 func (p *Protocol) Start(m *Machine, op lock.Op, arg uint8) {
 	rest := m.Rest()
 	rest.Op, rest.Arg, rest.Slot = op, arg, 1
 	*m = rest
-	if op == lock.Release { // from here on the client does not believe that it holds anything
+	if op == lock.Release { // from here on the client does not believe that it holds the lock
 		m.Slot, m.Held = m.Held, 0
 	}
 	switch {
@@ -133,7 +135,7 @@ func (p *Protocol) Start(m *Machine, op lock.Op, arg uint8) {
 	}
 }
 
-// first is the phase with which an operation begins, or starts over.
+// first is the phase with which the current operation begins, and begins again after some faults.
 func (p *Protocol) first(m *Machine) Phase {
 	tokens := p.Kind == lock.Semaphore
 	accounted := tokens && p.Settings.Admin == Accounted
@@ -163,7 +165,7 @@ func (p *Protocol) first(m *Machine) Phase {
 // Waits reports whether the machine sends nothing until a delivery arrives or it gives up.
 func (m *Machine) Waits() bool { return m.Phase == Waiting }
 
-// Next is the next command to send; the machine must be neither done nor waiting.
+// Next is the next command to send. The machine must neither be done nor wait for a delivery.
 func (p *Protocol) Next(m *Machine) amqp.Command {
 	cmd := amqp.Command{Method: p.lacking(m)}
 	if cmd.Method == amqp.NoMethod {
@@ -173,7 +175,7 @@ func (p *Protocol) Next(m *Machine) amqp.Command {
 	return cmd
 }
 
-// lacking is the command that sets the channel's mode before the current command.
+// lacking is confirm.select or tx.select if the channel needs that mode before the current command, otherwise NoMethod.
 func (p *Protocol) lacking(m *Machine) amqp.Method {
 	switch want := p.mode(m.Phase); {
 	case want == plain, want == m.Mode:
@@ -196,8 +198,8 @@ func (p *Protocol) mode(phase Phase) mode {
 	return plain
 }
 
-// Apply hands the machine the reply to the command that Next returned; slot is the number of the slot that the
-// command was granted.
+// Apply hands the machine the reply to the command that Next returned. slot is the slot of the token or mutex that the
+// command was granted; 0 is none.
 func (p *Protocol) Apply(m *Machine, r amqp.Reply, slot uint8) {
 	switch r.Kind {
 	case amqp.ConnectionClosed, amqp.Lost:
@@ -221,10 +223,11 @@ func (p *Protocol) Apply(m *Machine, r amqp.Reply, slot uint8) {
 	steps[m.Phase].decide(p, m, r)
 }
 
-// enter continues with a phase.
+// enter makes the machine continue with a phase.
 func (p *Protocol) enter(m *Machine, phase Phase) { m.Phase = phase }
 
-// finish ends the operation, after it has returned the administration mutex.
+// finish ends the operation with result r. The machine first reopens its link and returns the administration mutex, if
+// necessary.
 func (p *Protocol) finish(m *Machine, r lock.Result) {
 	m.Result = r
 	switch {
@@ -243,12 +246,12 @@ func (p *Protocol) held(m *Machine) {
 	p.finish(m, lock.Result{Outcome: lock.Done, Held: true, Slot: m.Slot})
 }
 
-// full ends an acquire that found the lock taken, or missing.
+// full ends an acquire that found the lock taken or missing. It fails with reason full.
 func (p *Protocol) full(m *Machine) {
 	p.finish(m, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 }
 
-// Take hands the machine a delivery to its consumer: a token, which is slot number slot, or a basic.cancel.
+// Take hands the machine a delivery to its consumer: a token, with the slot that it stands for, or a basic.cancel.
 func (p *Protocol) Take(m *Machine, d amqp.Delivery, slot uint8) {
 	switch {
 	case d.Cancelled:
@@ -274,7 +277,7 @@ func (p *Protocol) cancelled(m *Machine) {
 	}
 }
 
-// GiveUp ends the waiting of a client.
+// GiveUp ends a client's wait for a token. Its consumer is cancelled, unless the option Standing keeps it.
 func (p *Protocol) GiveUp(m *Machine) {
 	if p.Settings.Standing {
 		p.full(m)

@@ -2,7 +2,7 @@ package consumption
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// mutant is a reference with changed settings.
+// mutant makes a mutant of the reference named of: change gives it a bug that violates the property breaks.
 func mutant(of, name, breaks, doc string, change func(*Settings)) *lock.Target {
 	for _, r := range References {
 		if r.Name != of {
@@ -21,7 +21,7 @@ func mutant(of, name, breaks, doc string, change func(*Settings)) *lock.Target {
 	panic("consumption: no reference " + of)
 }
 
-// unskipped are the skipped properties except one.
+// unskipped returns the skipped properties without p, which the mutant is to violate.
 func unskipped(skips map[string]string, p string) map[string]string {
 	out := make(map[string]string)
 	for name, why := range skips {
@@ -32,7 +32,7 @@ func unskipped(skips map[string]string, p string) map[string]string {
 	return out
 }
 
-// Mutants are the references with one mistake each.
+// Mutants are the mutants: references with one bug each.
 var Mutants = []*lock.Target{
 	mutant("consumer-mutex", "verify-by-consumer-count", "honest-verify",
 		"verify asks how many consumers the queue has, on another channel if its own is gone: one, and it may be the successor",

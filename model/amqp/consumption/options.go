@@ -6,11 +6,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Server is the name of the backend for these locks. Their server is the same as AMQP's; their options, machines and
-// truth are others.
+// Server is the backend's name for these locks. They run on the same broker as the other AMQP locks, but have their own
+// options and machines.
 const Server = "amqp-consumption"
 
-// The values of the options that are words.
+// Values of the settings of type string.
 const (
 	ByAnswer = "answer"
 	ByCount  = "count"
@@ -35,29 +35,29 @@ const (
 	Accounted = "accounted"
 )
 
-// Settings are the decisions that the texts leave open, and those that mutants get wrong.
+// Settings are the options: choices that the guidelines leave open, and choices that only mutants make.
 type Settings struct {
-	Verify     string // the evidence by which verify decides
-	Creator    string // the client that declares the lock's queue
+	Verify     string // how verify decides: by the reply, by the number of consumers, or without a command
+	Creator    string // who declares the lock's queue: client or admin
 	Durable    bool   // the lock's queue survives a broker restart
 	AutoDelete bool   // the queue is deleted with its last consumer
-	Exclusive  bool   // the mutexes' consumer is exclusive
-	Notify     bool   // the driver announces consumer_cancel_notify
-	Destroy    string // what destroying a persistent mutex does to its holder
-	Acquire    string // how a token is taken
+	Exclusive  bool   // the holder of a mutex consumes exclusively
+	Notify     bool   // the client asks to be notified if its queue is deleted (consumer_cancel_notify)
+	Destroy    string // destroying a held persistent mutex fails (if-unused), or evicts its holder
+	Acquire    string // how a token is taken: get, or consume, which waits
 	Prefetch   int    // number of tokens that a consumer may have at once; 0 is unlimited
-	Standing   bool   // the consumer stays after it has received its token
-	Release    string // how a token, or the mutex, is released
+	Standing   bool   // the consumer is not cancelled after it has received its token
+	Release    string // how a token or mutex is released, such as nack or close-channel
 	Resend     bool   // a token whose publish was not answered is published again
 	Persistent bool   // tokens survive a broker restart
-	Admin      string // how a semaphore is administered
-	CountMutex bool   // counting an accounted semaphore takes the administration mutex
-	AdminTries int    // further attempts at the administration mutex, and at held tokens, after the first
-	Polls      int    // number of times that wait looks before it gives up
-	Timeout    int    // the broker's consumer_timeout in milliseconds; 0 is none
+	Admin      string // how a semaphore is administered: tokens or accounted
+	CountMutex bool   // a count of an accounted semaphore takes the administration mutex
+	AdminTries int    // further attempts at the administration mutex, or at tokens that are held
+	Polls      int    // further polls of a wait before it gives up
+	Timeout    int    // the broker's consumer_timeout in milliseconds; 0 is no timeout
 }
 
-// Table makes the options, in the order of [Settings].
+// Table has the name, description and values of each option, in the order of [Settings].
 var Table = lock.NewTable(Server, Settings{
 	Verify: ByAnswer, Creator: ByClient, Durable: true, Exclusive: true, Notify: true, Destroy: IfUnused, Acquire: ByGet,
 	Prefetch: 1, Release: Nack, Persistent: true, Admin: Accounted, CountMutex: true, AdminTries: 1, Polls: 1,
@@ -82,13 +82,14 @@ var Table = lock.NewTable(Server, Settings{
 	as(lock.Number("consumer-timeout", "the broker's consumer_timeout in milliseconds; 0 is none", 3600000, func(o *Settings) *int { return &o.Timeout })),
 )
 
-// as is a number that minimising does not change, since another number is another lock, or another broker.
+// as marks an option that minimising a scenario must not change, since another number would mean another lock or
+// broker.
 func as(f lock.Field[Settings]) lock.Field[Settings] {
 	f.Short = nil
 	return f
 }
 
-// DefaultOptions are the safe and cheap settings.
+// DefaultOptions are the default options, which are safe and cheap.
 func DefaultOptions() lock.Options { return Table.Defaults() }
 
 // Check implements [lock.Settings].

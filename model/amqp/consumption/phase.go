@@ -5,34 +5,34 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Phase is the current activity of a machine: one command, and the decision that follows the reply.
+// Phase is what a machine does now: it sends one command, and decides by the reply how to continue.
 type Phase uint8
 
-// The phases.
+// The phases, grouped by operation.
 const (
 	NoPhase Phase = iota
 
-	Dialing // the link: link.go
+	Dialing // opening the link: see link.go
 	Opening
 	Limiting
 
-	Declaring // acquire: acquire.go
+	Declaring // acquire: see acquire.go
 	Looking
 	Consuming
 	Waiting
 	Cancelling
 	Getting
 
-	Checking // verify
+	Checking // verify: see acquire.go
 
-	Leaving // release: release.go
+	Leaving // release: see release.go
 	Closing
 	Nacking
 	Acking
 	Publishing
 	Committing
 
-	Claiming // administration: admin.go
+	Claiming // administration: see admin.go
 	Unclaiming
 	Making
 	Accounting
@@ -50,15 +50,15 @@ const (
 	Phases // the number of phases
 )
 
-// step describes a phase.
+// step describes a phase: its command, and the decision after the reply.
 type step struct {
 	command func(*Protocol, *Machine) amqp.Command
 	decide  func(*Protocol, *Machine, amqp.Reply)
-	refused func(*Protocol, *Machine, amqp.Code) bool // a channel error that is an answer
-	// again says that, with confirms, the phase is repeated on a new channel after its channel was closed: what it
-	// sent was not done.
+	refused func(*Protocol, *Machine, amqp.Code) bool // reports whether the channel error is an answer
+	// again says that the phase is a publish with confirms. If its channel is closed before the confirm, the message
+	// was not published, and the client publishes it again on a new channel.
 	again bool
-	// harmless says that the operation has changed nothing before the end of this phase.
+	// harmless says that until the reply of this phase the operation has changed nothing on the broker.
 	harmless bool
 }
 
@@ -75,12 +75,12 @@ func init() {
 	}
 }
 
-// bare is a command without arguments.
+// bare is a command that consists of its method only.
 func bare(method amqp.Method) func(*Protocol, *Machine) amqp.Command {
 	return func(*Protocol, *Machine) amqp.Command { return amqp.Command{Method: method} }
 }
 
-// gone accepts 404 as an answer.
+// gone makes a function that takes code 404 for an answer: the queue is missing. do then continues the operation.
 func gone(do func(*Protocol, *Machine)) func(*Protocol, *Machine, amqp.Code) bool {
 	return func(p *Protocol, m *Machine, code amqp.Code) bool {
 		if code == amqp.NotFound {
@@ -107,7 +107,7 @@ func (p Phase) String() string {
 	return "unknown"
 }
 
-// declaring declares the lock's queue.
+// declaring is the command that declares the lock's queue.
 func (p *Protocol) declaring() amqp.Command {
 	cmd := amqp.Command{Method: amqp.QueueDeclare, Queue: p.Layout.Lock}
 	if p.Settings.Durable {
@@ -119,7 +119,7 @@ func (p *Protocol) declaring() amqp.Command {
 	return cmd
 }
 
-// token publishes a message to a queue.
+// token is the command that publishes a token to queue q.
 func (p *Protocol) token(q amqp.Queue) amqp.Command {
 	cmd := amqp.Command{Method: amqp.BasicPublish, Queue: q, Flags: amqp.Mandatory}
 	if p.Settings.Persistent {
@@ -128,7 +128,7 @@ func (p *Protocol) token(q amqp.Queue) amqp.Command {
 	return cmd
 }
 
-// Furnish are the commands that make the lock's initial slots, on a channel with confirms.
+// Furnish are the commands that create the lock with its initial slots. They are sent on a channel with confirms.
 func (p *Protocol) Furnish(slots int) (cmds []amqp.Command) {
 	switch {
 	case p.Kind == lock.Mutex && p.Settings.Creator == ByClient, p.Kind == lock.PersistentMutex && slots == 0:

@@ -6,9 +6,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Releasing. A mutex is released with its consumer, or with the consumer's channel (FACTS C6, unlike B10). A token is
-// returned by basic.nack in one step. Acknowledging it and publishing another are two steps, and the client may die
-// after the first; a transaction makes them one.
+// Releasing. To release a mutex, the client cancels its consumer or closes its channel (FACTS C6; exclusive queues
+// differ: FACTS B10). To return a token, it sends basic.nack, which is one step. To acknowledge the token and publish a
+// new one are two steps, and the client may die between them, unless both are in a transaction.
 
 var releaseSteps = map[Phase]step{
 	Leaving: {
@@ -61,7 +61,7 @@ var releaseSteps = map[Phase]step{
 	},
 }
 
-// releasing is the first phase of a release.
+// releasing is the phase with which a release begins, depending on the option Release.
 func (p *Protocol) releasing() Phase {
 	switch {
 	case p.Settings.Release == CloseChannel:
@@ -76,7 +76,7 @@ func (p *Protocol) releasing() Phase {
 	return Nacking
 }
 
-// settled continues after the token was given back; a transaction must still commit this.
+// settled continues a release after its last change: a transaction is committed, then the release ends.
 func (p *Protocol) settled(m *Machine) {
 	if m.Mode == transacting {
 		p.enter(m, Committing)

@@ -2,19 +2,19 @@ package consumption
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// unpromised are the properties that no such design promises, with the reasons.
+// unpromised are the properties that no lock by consumption promises, each with the reason.
 var unpromised = map[string]string{
 	"minimal-driver": "it consumes or gets messages, which the guidelines ask of no driver",
 }
 
-// The properties that only some designs promise.
+// Reasons why some locks by consumption do not promise a property.
 const (
 	breaksChannel = "passive declare of a queue that is not there breaks the channel, and there is no other way to see how many consumers it has"
 	waitsForIt    = "a consumer is made and cancelled for each attempt"
 	unnumbered    = "tokens have no numbers, so that a history cannot tell which was removed"
 )
 
-// skips adds to the properties that no lock by consumption promises.
+// skips are the properties in unpromised and those in more, which are pairs of property and reason.
 func skips(more ...[2]string) map[string]string {
 	all := make(map[string]string)
 	for name, why := range unpromised {
@@ -26,12 +26,11 @@ func skips(more ...[2]string) map[string]string {
 	return all
 }
 
-// offered are the operations of semaphores. Wait is missing, since no token has a number whose holder could be waited
-// for.
+// offered are the operations of semaphores. Wait is missing: a wait names a slot, but tokens have no slot numbers.
 var offered = []lock.Op{lock.Create, lock.Acquire, lock.Verify, lock.Release, lock.Add, lock.Remove, lock.Destroy, lock.Count}
 
-// References are the correct locks by consumption. Skips has the properties that a design cannot promise; the
-// package's README says what violates them.
+// References are the locks by consumption that should violate no property. Skips has the properties that a design
+// cannot promise; the package's README says which executions violate them.
 var References = []*lock.Target{
 	{
 		Name: "consumer-mutex", Kind: lock.Mutex, Backend: Server, Skips: skips(),

@@ -47,7 +47,7 @@ var administering = []*lock.Target{
 			switch {
 			case m.Phase == amqplock.Shrinking && m.Slot == m.Last && m.Mutex:
 				enter(m, amqplock.MutexReleasing)
-			case m.Idle() && m.Result.Outcome == lock.Pending: // it was given back, and the result is not reported yet
+			case m.Idle() && m.Result.Outcome == lock.Pending: // the mutex is returned, but the operation has not ended
 				enter(m, amqplock.Shrinking)
 			}
 		}}),
@@ -74,13 +74,13 @@ var administering = []*lock.Target{
 		Design: with(bug{turn: func(_ *amqplock.Protocol, m *amqplock.Machine) {
 			switch {
 			case m.Op != lock.Count || m.Answered > 0:
-			case m.Phase == amqplock.Measuring && m.Slot > 1: // the previous slot exists: look for its holder
+			case m.Phase == amqplock.Measuring && m.Slot > 1: // the slot before exists: probe for its holder
 				m.Slot--
 				enter(m, amqplock.ScanningB)
-			case m.Phase == amqplock.Claiming: // no holder
+			case m.Phase == amqplock.Claiming: // the probe found no holder
 				m.Slot++
 				enter(m, amqplock.Measuring)
-			case m.Phase == amqplock.ScanningA: // a holder
+			case m.Phase == amqplock.ScanningA: // the probe found a holder
 				end(m, lock.Result{Outcome: lock.Done, Slots: m.Slot - 2})
 			}
 		}}),

@@ -1,4 +1,4 @@
 package mutant_test
 
-// The backend of the locks that are tested here.
+// This import registers the backend of the tested locks.
 import _ "github.com/lockproof/lockproof/sim/amqp"

@@ -6,21 +6,21 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// bug changes the reference's behaviour by hooks. A nil hook changes nothing. Like the reference, a hook keeps no
-// state: the machine has all state.
+// bug changes the reference's behaviour by functions, called at certain moments; nil changes nothing. The functions
+// keep no state: the machine has all state.
 type bug struct {
-	start func(*amqplock.Protocol, *amqplock.Machine)                // an operation has just begun
-	write func(*amqplock.Protocol, *amqplock.Machine, *amqp.Command) // a command is about to be written
-	read  func(*amqplock.Protocol, *amqplock.Machine, *amqp.Reply)   // a reply is about to be read
-	turn  func(*amqplock.Protocol, *amqplock.Machine)                // the machine has begun, chosen, or read a reply
+	start func(*amqplock.Protocol, *amqplock.Machine)                // called after an operation has begun
+	write func(*amqplock.Protocol, *amqplock.Machine, *amqp.Command) // called before a command is sent: may change it
+	read  func(*amqplock.Protocol, *amqplock.Machine, *amqp.Reply)   // called before a reply is handled: may change it
+	turn  func(*amqplock.Protocol, *amqplock.Machine)                // called after Start, Choose and Apply
 }
 
-// with makes the reference with a bug.
+// with makes the design of a mutant: the reference with the bug b.
 func with(b bug) amqplock.Design {
 	return amqplock.Design{Variant: func(p *amqplock.Protocol) amqplock.Implementation { return &variant{p, b} }}
 }
 
-// variant is the reference with a bug.
+// variant is the reference implementation with a bug.
 type variant struct {
 	*amqplock.Protocol
 	bug

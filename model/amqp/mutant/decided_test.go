@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestDecided: whether a history is linearizable is decided, however many ways there are to explain it;
-// one of these has more than most.
+// TestDecided: the checker decides for every history whether it is linearizable. The histories include one with
+// unusually many possible linearizations.
 func TestDecided(t *testing.T) {
 	var r sim.Runner
 	var c linear.Checker

@@ -22,25 +22,27 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// watched is a mutant beside which the reference runs on the same replies. It notes where they part: by the number of
-// commands that were sent.
+// watched runs a mutant and the reference on the same replies. It records the commands, by number, at which the two
+// behave differently.
 type watched struct {
 	amqplock.Implementation
 	reference *amqplock.Protocol
 	*parting
 }
 
-// parting is where a mutant and the reference part.
+// parting records where a mutant and the reference behave differently. Commands are numbered from 1 in the order in
+// which clients send them.
 type parting struct {
 	commands int
-	starts   []int // after how many commands an operation begins otherwise
-	acts     []int // at which command another is sent, or its reply leads to something else
-	// others are the machines of the reference on the same replies, by that of the mutant, where the two have parted and
-	// have sent the same since.
+	starts   []int // numbers of commands after which an operation begins differently
+	acts     []int // numbers of commands that differ, or whose replies lead to different states
+	// others are the states that the reference would have, by the mutant's machine. There is one for each machine whose
+	// state differs from the reference's although both have sent the same commands since.
 	others map[*amqplock.Machine]amqplock.Machine
 }
 
-// compare runs a part of an operation, and records whether the reference has another result.
+// compare runs one step of a machine in the mutant and in the reference. If the resulting states differ, it adds at to
+// acts.
 func (w watched) compare(m *amqplock.Machine, at int, acts *[]int, mutant, reference func(*amqplock.Machine)) {
 	here := *m
 	reference(&here)
@@ -78,7 +80,7 @@ func (w watched) Next(m *amqplock.Machine) amqp.Command {
 	}
 	if other.Idle() || w.reference.Choices(&other) > 0 || w.reference.Next(&other) != c {
 		w.acts = append(w.acts, w.commands)
-		delete(w.others, m) // the next reply belongs to another command
+		delete(w.others, m) // the reference would have sent another command, so the next reply is not for it
 	}
 	return c
 }
@@ -87,8 +89,8 @@ func (w watched) Apply(m *amqplock.Machine, r amqp.Reply) {
 	w.compare(m, w.commands, &w.acts, func(m *amqplock.Machine) { w.Implementation.Apply(m, r) }, func(m *amqplock.Machine) { w.reference.Apply(m, r) })
 }
 
-// acting are the steps of an execution, from 1, in which a mutant acts differently from the reference in its place.
-// It also has the step at which their worlds first differ on the same schedule.
+// acting are the steps of an execution, from 1, in which a mutant acts differently from the reference in the same
+// state. If the reference's execution on the same schedule differs even earlier, that step is added.
 func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.Trace, []int) {
 	t.Helper()
 	p := parting{others: make(map[*amqplock.Machine]amqplock.Machine)}
@@ -133,7 +135,7 @@ func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.
 	return trace, steps
 }
 
-// unfixed are options without the target's own changes.
+// unfixed are the options o without those that the target's Fix sets: these have their default values.
 func unfixed(target *lock.Target, o lock.Options) lock.Options {
 	usual := o.Defaults()
 	for _, fixed := range target.Settled(usual).Changed() {
@@ -145,8 +147,8 @@ func unfixed(target *lock.Target, o lock.Options) lock.Options {
 	return o
 }
 
-// worldsPart is the first step, from 1, in which the reference on the same schedule has another command, reply, event
-// or other queues. 0 is none.
+// worldsPart is the first step, from 1, at which the reference's execution on the same schedule has another command,
+// reply, event or queue. 0 means that the executions are equal.
 func worldsPart(target *lock.Target, s *scenario.Scenario, trace *scenario.Trace) int {
 	reference := &lock.Target{Name: "reference", Kind: target.Kind}
 	other := s.Clone()
@@ -179,7 +181,7 @@ func worldsPart(target *lock.Target, s *scenario.Scenario, trace *scenario.Trace
 	return 0
 }
 
-// shared reports whether several of a scenario's locks have a queue of that name.
+// shared reports whether a queue name belongs to several of a scenario's locks.
 func shared(target *lock.Target, s *scenario.Scenario, queue string) bool {
 	locks := 0
 	for _, l := range s.Locks {
@@ -195,11 +197,12 @@ func shared(target *lock.Target, s *scenario.Scenario, queue string) bool {
 	return locks > 1
 }
 
-// alike reports whether two queues are equal except for their owners.
+// alike reports whether two queues have the same name and content. Their owners may differ.
 func alike(a, b sim.Resource) bool { return a.Name == b.Name && a.Content == b.Content }
 
-// TestDecision: the bug acts in the step of a mutant's counterexample that is marked as decisive; without a mark, it
-// acts in the step that shows the violation. The texts about the cause are compared with a file.
+// TestDecision: in each mutant's counterexample, one step is marked as decisive. In this step the mutant must act
+// differently from the reference. Without a mark, this holds for the step that shows the violation. The texts about the
+// cause are compared with a file.
 func TestDecision(t *testing.T) {
 	files, err := filepath.Glob("../../../testdata/counterexamples/*.json")
 	if err != nil {
@@ -212,7 +215,7 @@ func TestDecision(t *testing.T) {
 	for _, file := range files {
 		ce, err := histories.LoadCounterexample(file)
 		if errors.Is(err, lock.ErrUnknownBackend) {
-			continue // it is of another server's lock
+			continue // the lock is on another kind of server
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -238,10 +241,10 @@ func TestDecision(t *testing.T) {
 	historiestest.Golden(t, "causes.txt", causes.String())
 }
 
-// answers are the broker's words for what is not simply so.
+// answers matches the broker's codes and other words in capitals, such as 405 RESOURCE_LOCKED.
 var answers = regexp.MustCompile(`\b(?:\d{3} )?[A-Z]+(?:_[A-Z]+)+\b`)
 
-// explained has the words of the broker's answers in an execution explained beside it.
+// explained checks that the glossary explains each of the broker's codes in the text of an execution.
 func explained(t *testing.T, name, text string) {
 	t.Helper()
 	known := make(map[string]bool)
@@ -255,8 +258,8 @@ func explained(t *testing.T, name, text string) {
 	}
 }
 
-// TestSharedAdministration: where two administrators have one connection, the page says that this is why both have the
-// administration mutex, and not that neither took it.
+// TestSharedAdministration: if two administrators share a connection, both have the administration mutex. The cause in
+// the report must say so, and not that neither had taken the mutex.
 func TestSharedAdministration(t *testing.T) {
 	var r sim.Runner
 	target := Named("one-connection")

@@ -1,8 +1,8 @@
-// Package mutant has the reference locks on queues with one bug each: the suite that tests the prover. Every mutant
+// Package mutant has mutants: the reference locks on queues with one bug each, which test the prover. Every mutant
 // names a property that it violates, and every property has a mutant that violates it. Mutants of other locks are in
-// the packages of those: see mutants.go in model/amqp/consumption, and targets.go in model/consul, model/redis and
-// model/sql/leases.
+// mutants.go in model/amqp/consumption, and in targets.go in model/consul, model/redis and model/sql/leases.
 //
-// A mutant is as small as its bug: an option that is never safe, a naming, or hooks into the reference's machine
-// ([amqplock.Protocol]) that alter a command, a reply or a step. Its text describes the mistake of the lock's author.
+// A mutant differs from the reference only in its bug. The bug is an option that is never safe, a bad naming of queues,
+// or functions that change a command, a reply or a step of the reference's machine ([amqplock.Protocol]). Its text
+// describes the mistake that a lock's author might make.
 package mutant

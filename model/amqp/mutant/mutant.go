@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// All are the mutants, grouped by theme.
+// All are the mutants of the locks on queues, grouped by theme, such as acquiring or naming.
 var All = slices.Concat(acquiring, verifying, releasing, administering, queues, names, driving, unconfirmed)
 
 // Named is the mutant with that name, or nil.

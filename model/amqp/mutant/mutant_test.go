@@ -13,8 +13,8 @@ import (
 
 var survives = flag.Int("survives", 4000, "how many scenarios each reference has to survive")
 
-// TestReferenceSurvives: what kills the mutants finds nothing in the locks that they were made of, and
-// every execution of theirs is its own witness.
+// TestReferenceSurvives: the scenarios that expose mutants show no violation of the reference locks. The monitor has a
+// witness of linearizability in each of these executions.
 func TestReferenceSurvives(t *testing.T) {
 	var r sim.Runner
 	for _, target := range amqplock.References {
@@ -57,7 +57,7 @@ func TestSuite(t *testing.T) {
 		covered = covered.With(p)
 	}
 	for p := range property.Count {
-		if p >= property.NoCrash { // a state machine cannot crash: see the examples of external targets; and has no leases
+		if p >= property.NoCrash { // mutants here never panic, and have no leases
 			continue
 		}
 		if !covered.Has(p) {

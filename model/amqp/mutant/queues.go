@@ -74,7 +74,8 @@ var queues = []*lock.Target{
 	},
 }
 
-// claimingWith declares B queues, or the true mutex, with flags other than exclusive.
+// claimingWith is a bug: a client declares its B queue (the queue of a slot's holder) with these flags instead of
+// exclusive.
 func claimingWith(flags amqp.Flags) bug {
 	return bug{write: func(_ *amqplock.Protocol, m *amqplock.Machine, c *amqp.Command) {
 		if claims(m, c) {

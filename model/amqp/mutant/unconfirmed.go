@@ -60,7 +60,8 @@ var unconfirmed = []*lock.Target{
 	},
 }
 
-// withoutConfirms sets the options for brokers without confirms and transactions; verify says what verify checks.
+// withoutConfirms sets the options for brokers without confirms and transactions. verify is the value of the option
+// Verify.
 func withoutConfirms(verify string) func(lock.Options) lock.Options {
 	return amqplock.Table.Fix(func(o *amqplock.Options) {
 		o.Existence, o.Confirm, o.Claim, o.Verify = amqplock.ByPassive, amqplock.NoConfirms, amqplock.ClaimUnseen, verify

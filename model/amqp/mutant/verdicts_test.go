@@ -15,12 +15,12 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// verdictsOn is on how many scenarios of each lock the verdicts are held.
+// verdictsOn is the number of scenarios for which the verdicts on each lock are compared with the file.
 const verdictsOn = 120
 
-// TestVerdicts compares the verdicts on each lock, for the same scenarios, with a file: how often each property was
-// judged and violated, and the first violation in words. A changed line is a changed verdict, or changed evidence.
-// -rewrite renews the file.
+// TestVerdicts compares the verdicts on each lock, for the same scenarios, with a file. The file has, for each
+// property, the number of checks and violations, and the first violation. A changed line means that a verdict or its
+// evidence has changed. The flag -rewrite writes the file.
 func TestVerdicts(t *testing.T) {
 	var out strings.Builder
 	for _, target := range slices.Concat(amqplock.References, mutant.All) {
@@ -29,7 +29,7 @@ func TestVerdicts(t *testing.T) {
 	pinned.Text(t, "testdata/verdicts.txt", out.String())
 }
 
-// verdicts writes the results of one lock's scenarios.
+// verdicts writes the results of one lock's scenarios to out.
 func verdicts(out *strings.Builder, target *lock.Target) {
 	var r sim.Runner
 	var judged, violated [property.Count]int

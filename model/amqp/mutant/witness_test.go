@@ -14,8 +14,8 @@ import (
 
 var witnessed = flag.Int("witnessed", 250, "on how many scenarios of each target the witness is compared with the history")
 
-// TestWitness: where the monitor says that an execution is its own witness of linearizability, the
-// history alone is never illegal, of whatever lock.
+// TestWitness: if the monitor has a witness of linearizability for an execution, the checker never finds its history
+// illegal. This holds for all references and mutants.
 func TestWitness(t *testing.T) {
 	var r sim.Runner
 	var c linear.Checker

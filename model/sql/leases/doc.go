@@ -1,7 +1,8 @@
-// Package leases has semaphores in a database as plain values: the options, and one client as a state machine.
+// Package leases has semaphores in a database: their options, and one client as a state machine.
 //
-// A lease is a row with a token and an end. In the master form (2015) a client first locks the lock's row in another
-// table, and then changes leases. In the slot form (2019) each slot is a row, which is claimed on its own.
+// A lease is a row with a token, which names its owner, and an end. In the master form (2015), a client first locks the
+// row of the lock in a master table, and then changes leases. In the slot form (2019), each slot is a row, which
+// clients claim one by one.
 //
 //	options.go   decisions that the text leaves open
 //	machine.go   one client, command by command

@@ -9,14 +9,14 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// Phase is the next step of a client's machine.
+// Phase is what a client does next.
 type Phase uint8
 
 const (
 	Idle Phase = iota
 	Opening
 	beginning
-	counting1 // before it locks the row
+	counting1 // counts leases before it locks the master row
 	locking
 	pruning
 	counting
@@ -41,44 +41,43 @@ var phaseWords = [phases]string{
 	"asks which rows there are", "adds a row",
 }
 
-// Protocol is a lock with its options.
+// Protocol is a lock with its options. It drives the machines of the lock's clients.
 type Protocol struct{ Options }
 
-// Place identifies a client and its lock.
+// Place says which client a machine is, and which lock it uses.
 type Place struct {
 	Client uint8 // counted from 1
 	Lock   uint8 // counted from 0
 	Slots  uint8 // number of slots of the lock
 }
 
-// Machine is a client. The zero value has no connection.
+// Machine is one client. The zero value has no connection.
 type Machine struct {
 	Op     lock.Op
-	Arg    uint8 // the limit of an acquire
+	Arg    uint8 // limit that the caller of an acquire states
 	Phase  Phase
 	Result lock.Result
-	Linked bool  // it has a connection
-	Token  uint8 // of the lease that it has, or is acquiring
-	Num    uint8 // slot form: of the row that it has, or is claiming
-	Held   bool  // it believes it has a lease
-	Age    int64 // age of the believed lease: milliseconds since its count began
-	Fresh  int64 // milliseconds since the command that makes or extends a lease was sent
+	Linked bool  // the client has a connection
+	Token  uint8 // token of the lease that the client has, or is acquiring
+	Num    uint8 // in the slot form: number of the row that the client has, or is claiming
+	Held   bool  // the client believes that it has a lease
+	Age    int64 // age of that lease in milliseconds, as the client counts it
+	Fresh  int64 // milliseconds since the client sent the command that makes or extends the lease
 
-	ended lock.Result // the operation's result after the commit or rollback
-	again bool        // it starts over after the rollback
+	ended lock.Result // result that the operation will have after its commit or rollback
+	again bool        // the operation starts again after the rollback
 	count uint8
 	tries uint8
-	// If acquire adds rows: the rows still to add, as bits, and whether one was added.
+	// For an acquire that adds rows of slots: the rows that are left to add, as bits, and whether all were added.
 	missing uint16
 	added   bool
 }
 
-// Generations is the number of tokens that a client uses in rotation: an unfinished command may take effect when the
-// client already has another token.
+// Generations is the number of tokens that a client uses in turn. It needs several, because an unfinished command may
+// take effect when the client already uses another token.
 const Generations = 4
 
-// next is a client's next unused token. A token is used if a row or a waiting statement still has it. If all are
-// used, one is used twice.
+// next is the client's next token that no row and no waiting statement has. If all have been used, it is one of these.
 func (at Place) next(token uint8, used func(token uint8) bool) uint8 {
 	for range Generations {
 		if token = at.Client*Generations + (token+1)%Generations; !used(token) {
@@ -88,10 +87,11 @@ func (at Place) next(token uint8, used func(token uint8) bool) uint8 {
 	return token
 }
 
-// Owner is the client to which a token belongs.
+// Owner is the number of the client that uses a token.
 func Owner(token uint8) uint8 { return token / Generations }
 
-// Start begins an operation. arg is the limit of an acquire, 0 for the lock's number of slots.
+// Start begins an operation. arg is the limit of an acquire; 0 means the lock's number of slots. used reports whether a
+// row or a waiting statement has a token.
 func (p *Protocol) Start(m *Machine, at Place, op lock.Op, arg uint8, used func(token uint8) bool) {
 	m.Op, m.Arg, m.Result, m.ended, m.tries, m.again = op, arg, lock.Result{}, lock.Result{}, 0, false
 	m.missing, m.added = 0, false
@@ -103,7 +103,7 @@ func (p *Protocol) Start(m *Machine, at Place, op lock.Op, arg uint8, used func(
 	}
 }
 
-// enter begins an operation with its first command.
+// enter sets the first phase of the operation on an open connection.
 func (p *Protocol) enter(m *Machine) {
 	switch {
 	case m.Op == lock.Connect:
@@ -119,7 +119,7 @@ func (p *Protocol) enter(m *Machine) {
 	}
 }
 
-// change is the command of a holder's operation.
+// change is the phase in which a release or refresh changes its lease.
 func (p *Protocol) change(m *Machine) Phase {
 	if m.Op == lock.Release {
 		return dropping
@@ -127,13 +127,13 @@ func (p *Protocol) change(m *Machine) Phase {
 	return Extending
 }
 
-// finish ends an operation.
+// finish ends an operation with result r.
 func (p *Protocol) finish(m *Machine, r lock.Result) { m.Phase, m.Result = Idle, r }
 
-// end commits and then ends the operation; or, if nothing was changed, rolls back and then ends it.
+// end lets the operation commit or roll back (by), and then end with result r.
 func (p *Protocol) end(m *Machine, by Phase, r lock.Result) { m.Phase, m.ended = by, r }
 
-// limit is the number of leases that a client allows.
+// limit is the number of leases that an acquire allows: that of its caller, or the lock's number of slots.
 func (p *Protocol) limit(m *Machine, at Place) uint8 {
 	most := at.Slots
 	if m.Arg > 0 {
@@ -142,7 +142,7 @@ func (p *Protocol) limit(m *Machine, at Place) uint8 {
 	return most
 }
 
-// Want is the next command of a machine.
+// Want is the next command of the client, without the effects of sending it (see [Protocol.Next]).
 func (p *Protocol) Want(m *Machine, at Place) sql.Command {
 	l := at.Lock + 1
 	switch m.Phase {
@@ -154,7 +154,7 @@ func (p *Protocol) Want(m *Machine, at Place) sql.Command {
 		return sql.Command{Verb: sql.Select, Table: sql.Masters, Lock: l, Rows: sql.One, Read: p.masterRead(m)}
 	case reading:
 		return sql.Command{Verb: sql.Select, Table: p.Table(), Lock: l}
-	case adding: // a narrow column has no IGNORE: MariaDB would take another number that fits
+	case adding: // not in a narrow column: MariaDB's IGNORE would insert another number
 		return sql.Command{Verb: sql.Insert, Table: p.Table(), Lock: l, Num: uint8(bits.TrailingZeros16(m.missing)), Ignore: p.Numbers == wide}
 	case committing:
 		return sql.Command{Verb: sql.Commit}
@@ -164,7 +164,8 @@ func (p *Protocol) Want(m *Machine, at Place) sql.Command {
 	return p.wantOfLeases(m, at)
 }
 
-// wantOfLeases is the next command about leases; by default it concerns the machine's own lease.
+// wantOfLeases is the next command that concerns leases. Unless the phase says otherwise, this is the client's own
+// lease.
 func (p *Protocol) wantOfLeases(m *Machine, at Place) sql.Command {
 	w := sql.Command{
 		Table: p.Table(), Lock: at.Lock + 1, Rows: sql.One, Num: m.Token, Token: m.Token, Clock: p.ServerTime(), Lease: int64(p.Lease),
@@ -198,7 +199,7 @@ func (p *Protocol) wantOfLeases(m *Machine, at Place) sql.Command {
 	return w
 }
 
-// wantDropped makes a command end the lease.
+// wantDropped makes w the command that ends the client's lease.
 func (p *Protocol) wantDropped(w *sql.Command) {
 	switch {
 	case p.Form == Master:
@@ -212,7 +213,7 @@ func (p *Protocol) wantDropped(w *sql.Command) {
 	}
 }
 
-// masterRead is the way in which the master row is locked: holders wait for it.
+// masterRead is how the master row is locked. A release or refresh always waits for the row.
 func (p *Protocol) masterRead(m *Machine) sql.Read {
 	if m.Op != lock.Acquire {
 		return sql.ForUpdate
@@ -220,19 +221,19 @@ func (p *Protocol) masterRead(m *Machine) sql.Read {
 	return p.read()
 }
 
-// grants reports whether the machine's command makes or extends its lease.
+// grants reports whether the client's next command makes or extends its lease.
 func (p *Protocol) grants(m *Machine) bool {
 	return m.Phase == granting || m.Phase == claiming || m.Phase == Extending
 }
 
-// Granted reports whether the machine has changed a lease in a transaction that is not committed yet.
+// Granted reports whether the client has made or extended its lease in a transaction that is not committed yet.
 func (m *Machine) Granted() bool {
 	return (m.Phase == which || m.Phase == committing) && m.ended.Held
 }
 
-// Take hands a machine a reply.
+// Take hands the client the reply to its last command.
 func (p *Protocol) Take(m *Machine, at Place, r sql.Reply) {
-	there := m.Phase == adding && r.Code == sql.Duplicate // another client was first
+	there := m.Phase == adding && r.Code == sql.Duplicate // another client has added the row
 	if r.Code != sql.OK && !there && !p.overlooked(m, &r) {
 		p.fail(m, r)
 		return
@@ -250,7 +251,7 @@ func (p *Protocol) Take(m *Machine, at Place, r sql.Reply) {
 			m.Phase = locking
 		}
 	case locking:
-		if r.Count == 0 { // another client has it, or it does not exist
+		if r.Count == 0 { // another client has locked the row (SKIP LOCKED), or it does not exist
 			p.end(m, undoing, full)
 			return
 		}
@@ -291,10 +292,11 @@ func (p *Protocol) Take(m *Machine, at Place, r sql.Reply) {
 	}
 }
 
-// below is the set of slots among which an acquire looks, as bits.
+// below is the set of slots below the client's limit, as bits.
 func (p *Protocol) below(m *Machine, at Place) uint16 { return 1<<(p.limit(m, at)+1) - 2 }
 
-// lacking are the missing rows that an acquire adds, depending on the option Rows. below is the set of its slots.
+// lacking are the rows that an acquire adds: slots in below, depending on the option Rows. r is the reply to the read
+// of all rows.
 func (p *Protocol) lacking(r sql.Reply, below uint16) uint16 {
 	switch {
 	case p.Rows == highest:
@@ -305,7 +307,7 @@ func (p *Protocol) lacking(r sql.Reply, below uint16) uint16 {
 	return below &^ uint16(r.Nums)
 }
 
-// add continues with the next row to add, or with the step after the last row.
+// add continues with the next row to add. After the last row it continues with the acquire.
 func (p *Protocol) add(m *Machine) {
 	switch m.added = m.missing == 0; {
 	case !m.added:
@@ -317,7 +319,7 @@ func (p *Protocol) add(m *Machine) {
 	}
 }
 
-// begun is the phase after the beginning of a transaction.
+// begun is the phase that follows the begin of a transaction.
 func (p *Protocol) begun(m *Machine) Phase {
 	switch {
 	case p.Form == Slots && p.Claiming == inOne:
@@ -330,14 +332,14 @@ func (p *Protocol) begun(m *Machine) Phase {
 	return locking
 }
 
-// room continues if the count leaves room for another lease.
+// room makes the acquire insert a lease, or fail as full if there are as many leases as the limit.
 func (p *Protocol) room(m *Machine, at Place) {
 	if m.Phase = granting; m.count >= p.limit(m, at) {
 		p.end(m, undoing, lock.Result{Outcome: lock.Failed, Reason: lock.Full})
 	}
 }
 
-// changed continues after a command that has changed a lease, or found none to change.
+// changed continues after a command on the client's lease. It may have found no row to change.
 func (p *Protocol) changed(m *Machine, r sql.Reply) {
 	yes := lock.Result{Outcome: lock.Done, Held: m.Op != lock.Release}
 	next := committing
@@ -361,7 +363,7 @@ func (p *Protocol) changed(m *Machine, r sql.Reply) {
 	}
 }
 
-// committed ends an operation whose transaction has been committed.
+// committed ends an operation after its commit. If the server has rolled back instead, the operation has failed.
 func (p *Protocol) committed(m *Machine, r sql.Reply) {
 	if r.RolledBack {
 		p.fail(m, sql.Reply{Code: sql.Conflict})
@@ -370,7 +372,7 @@ func (p *Protocol) committed(m *Machine, r sql.Reply) {
 	p.settle(m)
 }
 
-// settle ends an operation with the result that was decided.
+// settle ends an operation with the result in ended.
 func (p *Protocol) settle(m *Machine) {
 	switch {
 	case m.Op == lock.Release, !m.ended.Held && m.Op != lock.Acquire:
@@ -381,17 +383,17 @@ func (p *Protocol) settle(m *Machine) {
 	p.finish(m, m.ended)
 }
 
-// hold makes a client believe in its lease, as long as the lease lasts.
+// hold makes the client believe that it has a lease, unless the lease is over already.
 func (p *Protocol) hold(m *Machine) {
 	if m.Age = m.Fresh; p.Deadline == fromAnswer {
 		m.Age = 0
 	}
-	if m.Held = m.Age < p.Belief(); !m.Held { // it was over before the client was told
+	if m.Held = m.Age < p.Belief(); !m.Held { // the lease was over before the reply came
 		m.ended = lock.Result{Outcome: lock.Unknown, Reason: lock.TimedOut}
 	}
 }
 
-// Belief is how long a client believes in a lease.
+// Belief is how long a client believes in a lease, in milliseconds. Without a deadline it is forever.
 func (p *Protocol) Belief() int64 {
 	if p.Deadline == Never {
 		return math.MaxInt64
@@ -399,7 +401,8 @@ func (p *Protocol) Belief() int64 {
 	return int64(p.Lease)
 }
 
-// Pass advances a client's clock, and reports whether this ends its belief in a lease.
+// Pass advances the client's clock by ms milliseconds. It reports whether the client's belief in its lease ends, which
+// lasts lease milliseconds.
 func (m *Machine) Pass(ms, lease int64) (ended bool) {
 	m.Fresh, m.Age = m.Fresh+ms, m.Age+ms
 	ended = m.Held && m.Age >= lease
@@ -407,7 +410,7 @@ func (m *Machine) Pass(ms, lease int64) (ended bool) {
 	return ended
 }
 
-// overlooked reports whether a machine ignores an error and continues as if its command had succeeded.
+// overlooked reports whether the client ignores an error. It then continues as if the command had succeeded.
 func (p *Protocol) overlooked(m *Machine, r *sql.Reply) bool {
 	how := p.OnFailure
 	if r.Code == sql.LockTimeout {
@@ -420,7 +423,7 @@ func (p *Protocol) overlooked(m *Machine, r *sql.Reply) bool {
 	return true
 }
 
-// fail handles an error: the transaction is rolled back, and tried again.
+// fail handles an error: the client rolls back and starts the operation again, up to Retries times.
 func (p *Protocol) fail(m *Machine, r sql.Reply) {
 	if r.Code == sql.Gone {
 		p.Lose(m)
@@ -431,7 +434,7 @@ func (p *Protocol) fail(m *Machine, r sql.Reply) {
 	m.Phase, m.ended = undoing, lock.Result{Outcome: lock.Failed, Reason: lock.GaveUp}
 }
 
-// undone ends an operation after a rollback, or starts it over.
+// undone continues after a rollback: it ends the operation, or starts it again.
 func (p *Protocol) undone(m *Machine) {
 	if m.again {
 		m.again, m.added = false, false
@@ -441,7 +444,8 @@ func (p *Protocol) undone(m *Machine) {
 	p.finish(m, m.ended)
 }
 
-// Lose is the loss of the connection, as the client sees it. The client keeps its belief, since its row still exists.
+// Lose ends the operation, since the connection is lost. The client still believes that it has its lease, whose row
+// still exists, unless it was releasing it.
 func (p *Protocol) Lose(m *Machine) {
 	m.Linked = false
 	if m.Result.Outcome == lock.Pending && m.Phase != Idle {
@@ -452,7 +456,7 @@ func (p *Protocol) Lose(m *Machine) {
 	}
 }
 
-// Next is [Protocol.Want] at the moment of sending: the lease of a command that makes or extends one begins now.
+// Next is [Protocol.Want] when the command is sent. If the command makes or extends the lease, the lease begins now.
 func (p *Protocol) Next(m *Machine, at Place) sql.Command {
 	if p.grants(m) {
 		m.Fresh = 0
@@ -460,10 +464,10 @@ func (p *Protocol) Next(m *Machine, at Place) sql.Command {
 	return p.Want(m, at)
 }
 
-// Over reports whether the operation has ended.
+// Over reports whether an operation has ended, so that Result has its result.
 func (m *Machine) Over() bool { return m.Phase == Idle && m.Result.Outcome != lock.Pending }
 
-// Code writes or reads a machine.
+// Code encodes a machine, or decodes it if c reads.
 func (p *Protocol) Code(c *codec.Coder, m *Machine) {
 	codec.Byte(c, &m.Op)
 	codec.Byte(c, &m.Arg)
@@ -488,7 +492,8 @@ func (p *Protocol) Code(c *codec.Coder, m *Machine) {
 	}
 }
 
-// Normalise clears the fields of an idle machine that can no longer make a difference.
+// Normalise clears the fields of an idle machine that its later operations do not read, so that equal states are
+// merged.
 func (m *Machine) Normalise() {
 	idle := Machine{Linked: m.Linked, Token: m.Token}
 	if m.Held {

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// The values of the options that are words.
+// Values of the options of type string.
 const (
 	Master = "master"
 	Slots  = "slots"
@@ -47,30 +47,30 @@ const (
 	owned = "owned"
 )
 
-// Options are the decisions that the text leaves open.
+// Options are the choices that the texts about these locks leave open.
 type Options struct {
 	Form      string
 	Isolation string
-	Counted   string // when leases are counted
+	Counted   string // when leases are counted: after or before the master row is locked, or both
 	Clock     string
-	Locking   string // how rows are locked that other clients may have locked
-	Claiming  string // how a slot's row is claimed
-	Rows      string // how rows of slots are created
-	Numbers   string // the range of numbers of slots' rows
-	Released  string // what a release does with a slot's row
-	Refreshes string // which leases a refresh extends
-	OnTimeout string // how 1205 and 55P03 are handled
-	OnFailure string // how 1213, 40P01 and 40001 are handled
-	Deadline  string // when the time begins for which a client may believe
-	Lease     int    // in milliseconds
-	LockWait  int    // lock_wait_timeout, in milliseconds; 0 is forever
+	Locking   string // how an acquire locks the row that it looks for: wait, nowait, skip-locked or none
+	Claiming  string // how a slot's row is claimed: after a select, or by a subselect
+	Rows      string // whether an acquire adds missing rows of slots, and which: given adds none
+	Numbers   string // size of the numbers of slots' rows: wide or narrow
+	Released  string // what a release does with a slot's row: clears or deletes it
+	Refreshes string // which leases a refresh extends: live ones, or any that the client has
+	OnTimeout string // after a lock timeout (1205, 55P03): retry or proceed
+	OnFailure string // after a deadlock or conflict (1213, 40P01, 40001): retry or proceed
+	Deadline  string // from when a client counts its lease: sending, reply or never
+	Lease     int    // duration of a lease in milliseconds
+	LockWait  int    // maximum wait for a row lock in milliseconds; 0 is no limit
 	Retries   int
 }
 
-// ClockNames are the values of the option clock.
+// ClockNames are the values of the option Clock, by sql.Clock.
 var ClockNames = [...]string{sql.StatementTime: "statement", sql.TransactionTime: "transaction", sql.SystemTime: "system"}
 
-// options has the options of one dialect.
+// options makes the table of the options for one dialect.
 func options(d sql.Dialect) *lock.Table[Options] {
 	defaults := Options{
 		Form: Master, Isolation: sql.ReadCommitted.String(), Counted: afterLock, Clock: ClockNames[sql.SystemTime], Locking: wait,
@@ -96,8 +96,8 @@ func options(d sql.Dialect) *lock.Table[Options] {
 	)
 }
 
-// isolation is the option of the isolation level. PostgreSQL's SERIALIZABLE is refused: it aborts transactions by a
-// coarse approximation of their reads, and no model of this was compared with the server.
+// isolation describes the option Isolation. PostgreSQL's SERIALIZABLE is refused: it aborts transactions by a coarse
+// approximation of what they have read, and the model does not simulate this.
 func isolation(d sql.Dialect) lock.Field[Options] {
 	levels := []string{sql.ReadCommitted.String(), sql.RepeatableRead.String()}
 	if d == sql.MariaDB {
@@ -114,7 +114,7 @@ func isolation(d sql.Dialect) lock.Field[Options] {
 	return f
 }
 
-// Tables are the options of each dialect.
+// Tables have the name, description and values of each option, by dialect.
 var Tables = [...]*lock.Table[Options]{sql.MariaDB: options(sql.MariaDB), sql.Postgres: options(sql.Postgres)}
 
 // Check implements [lock.Settings].
@@ -128,7 +128,7 @@ func (o Options) Check() error {
 // Facts implements [lock.Settings].
 func (o Options) Facts() lock.Facts { return lock.Facts{Retries: o.Retries} }
 
-// Level is the isolation level of transactions.
+// Level is the isolation level of the transactions.
 func (o *Options) Level() sql.Level {
 	for _, l := range sql.Levels {
 		if l.String() == o.Isolation {
@@ -138,7 +138,7 @@ func (o *Options) Level() sql.Level {
 	return sql.ReadCommitted
 }
 
-// ServerTime is the clock by which leases end.
+// ServerTime is the server's clock by which leases end.
 func (o *Options) ServerTime() sql.Clock {
 	for c, name := range ClockNames {
 		if name == o.Clock {
@@ -148,7 +148,7 @@ func (o *Options) ServerTime() sql.Clock {
 	return sql.StatementTime
 }
 
-// Table is the table of the leases.
+// Table is the table that has the leases.
 func (o *Options) Table() sql.Table {
 	switch {
 	case o.Form == Master:
