@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Acceptor accepts connections. It is safe for concurrent use.
+// Acceptor accepts TCP connections at one port. It is safe for concurrent use.
 type Acceptor struct {
 	listener net.Listener
 
@@ -16,7 +16,7 @@ type Acceptor struct {
 	work  sync.WaitGroup
 }
 
-// Listen opens a port.
+// Listen opens a port of this machine, which the system chooses.
 func Listen() (*Acceptor, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -43,10 +43,10 @@ func (a *Acceptor) Serve(serve func(net.Conn)) {
 	})
 }
 
-// Addr is the address at which it listens.
+// Addr returns the address at which the acceptor listens.
 func (a *Acceptor) Addr() *net.TCPAddr { return a.listener.Addr().(*net.TCPAddr) }
 
-// Go runs f in a goroutine for which Close waits.
+// Go runs f in a goroutine. Close waits until f returns.
 func (a *Acceptor) Go(f func()) { a.work.Go(f) }
 
 // Over reports whether Close has been called.
@@ -56,7 +56,8 @@ func (a *Acceptor) Over() bool {
 	return a.over
 }
 
-// Keep registers another connection that Close has to end. It returns false if Close has been called.
+// Keep registers a connection that Serve has not accepted, so that Close closes it as well. It returns false if Close
+// has already been called.
 func (a *Acceptor) Keep(conn net.Conn) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,7 +67,7 @@ func (a *Acceptor) Keep(conn net.Conn) bool {
 	return !a.over
 }
 
-// Forget closes a connection, and removes it from those that Close has to end.
+// Forget closes a connection that was given to Keep. Close no longer has to close it.
 func (a *Acceptor) Forget(conn net.Conn) {
 	_ = conn.Close()
 	a.mu.Lock()
@@ -74,7 +75,7 @@ func (a *Acceptor) Forget(conn net.Conn) {
 	delete(a.conns, conn)
 }
 
-// Close ends all connections, and returns when all goroutines have ended.
+// Close closes all connections, and returns when all goroutines have ended.
 func (a *Acceptor) Close() error {
 	err := a.listener.Close()
 	a.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/acceptor"
 )
 
-// Close ends connections that are served, and those that were noted besides.
+// Close closes the connections that the acceptor serves, and those that were registered with Keep.
 func TestCloseEndsConnections(t *testing.T) {
 	a, err := acceptor.Listen()
 	if err != nil {
@@ -18,7 +18,7 @@ func TestCloseEndsConnections(t *testing.T) {
 	noted := make(chan bool, 1)
 	a.Serve(func(conn net.Conn) {
 		noted <- a.Keep(near)
-		_, _ = io.Copy(io.Discard, conn) // until it is closed
+		_, _ = io.Copy(io.Discard, conn) // until Close closes the connection
 	})
 	client, err := net.Dial("tcp", a.Addr().String())
 	if err != nil {
@@ -41,7 +41,7 @@ func TestCloseEndsConnections(t *testing.T) {
 	}
 }
 
-// A connection is closed when its function returns.
+// The acceptor closes a connection when the function that serves it returns.
 func TestServedConnectionIsClosed(t *testing.T) {
 	a, err := acceptor.Listen()
 	if err != nil {

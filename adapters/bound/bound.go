@@ -1,5 +1,6 @@
-// Package bound bounds what a server may do to us over a connection: how long it may take to answer, and how much it may
-// say. A server that is silent, that dribbles, or that never ends is cut, and the error says which it was.
+// Package bound limits how long a server may take to answer over a connection, and how many bytes it may send. If a
+// server sends nothing, sends very slowly, or never stops sending, reading fails with an error that says which limit
+// was exceeded.
 package bound
 
 import (
@@ -13,45 +14,50 @@ import (
 	"github.com/lockproof/lockproof/histories/infile"
 )
 
-// Limits are what a server is granted. Zero values bound nothing.
+// Limits are the limits of time and size on one connection to a server. A zero field means that there is no such
+// limit.
 type Limits struct {
-	// Connect is how long connecting may take.
+	// Connect is the maximum time to establish the connection.
 	Connect time.Duration
-	// Answer is how long it may go on with an answer, from the last byte that we sent, or from the beginning of the
-	// connection. It is for protocols in which nobody reads but who has asked.
+	// Answer is the maximum time until an answer is complete. It counts from the last byte that we sent or, before
+	// that, from the beginning of the connection. It is for protocols in which a client reads only after it has sent
+	// a request.
 	Answer time.Duration
-	// Most is how many bytes may come behind the last byte that we sent, and Greeting how many before the first.
+	// Most is the maximum number of bytes that the server may send after the last byte that we sent. Greeting is that
+	// maximum before we have sent anything.
 	Most, Greeting int64
 }
 
-// ErrServer is, somewhere in it, the error of a server that has exceeded its limits.
+// ErrServer is matched by the errors of servers that have exceeded their limits, as [errors.Is] reports.
 var ErrServer = errors.New("see that the server of the right kind runs there and is well, or name another")
 
 // Error says which limit a server has exceeded.
 type Error struct {
-	Address string // of the server
-	Awaited string // what of it was awaited, and for how long; or how much it has sent
+	Address string // address of the server
+	Awaited string // what we waited for and for how long, or how much the server has sent
 	timeout bool
 }
 
-// Error is one line.
+// Error returns the server's address, the exceeded limit and a hint, in one line.
 func (e *Error) Error() string { return e.Address + " " + e.Awaited + ": " + ErrServer.Error() }
 
-// Is reports whether it is [ErrServer]. It does not unwrap to it: some drivers show the innermost error alone.
+// Is reports whether target is [ErrServer]. There is no Unwrap method, because some drivers print only the innermost
+// error.
 func (e *Error) Is(target error) bool { return target == ErrServer }
 
-// Exceeded is the error of a server that did, or announced, more than it may.
+// Exceeded returns the error for a server that sent, or announced, more than its limits allow. format and its
+// arguments say what the server did.
 func Exceeded(address, format string, args ...any) error {
 	return &Error{Address: address, Awaited: fmt.Sprintf(format, args...)}
 }
 
-// Timeout reports whether time is up, as of a [net.Error].
+// Timeout reports whether the exceeded limit was one of time. It is part of [net.Error].
 func (e *Error) Timeout() bool { return e.timeout }
 
-// Temporary is false, as trying again reads on in the middle of an answer.
+// Temporary returns false: another read would continue in the middle of an answer.
 func (e *Error) Temporary() bool { return false }
 
-// Dial connects to a server over TCP.
+// Dial connects to a server within the limits. Network and address are those of [net.Dialer.DialContext].
 func (l Limits) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if l.Connect > 0 {
 		var cancel context.CancelFunc
@@ -70,13 +76,13 @@ func (l Limits) Dial(ctx context.Context, network, address string) (net.Conn, er
 	return c, nil
 }
 
-// keptKey is the key of a context's [kept].
+// keptKey is the context key under which [Telling] stores a [kept].
 type keptKey struct{}
 
-// kept is the first limit that a connection has exceeded.
+// kept records the first error about an exceeded limit.
 type kept struct{ err atomic.Pointer[error] }
 
-// keep keeps an error, and returns it.
+// keep records err if it is the first, and returns it.
 func (k *kept) keep(err error) error {
 	if k != nil && err != nil {
 		k.err.CompareAndSwap(nil, &err)
@@ -84,8 +90,9 @@ func (k *kept) keep(err error) error {
 	return err
 }
 
-// Telling returns a context whose connections report the limit that one exceeds. It also returns a function that puts this
-// report in the place of the error that a driver returned, since drivers have words of their own for it.
+// Telling returns a context whose connections record the first limit that is exceeded. It also returns a function
+// that replaces a driver's error by the recorded one, because drivers often hide the cause behind an error of their
+// own.
 func Telling(ctx context.Context) (context.Context, func(error) error) {
 	k := new(kept)
 	return context.WithValue(ctx, keptKey{}, k), func(err error) error {
@@ -96,7 +103,7 @@ func Telling(ctx context.Context) (context.Context, func(error) error) {
 	}
 }
 
-// Over is a connection to a server at an address, bounded.
+// Over applies the limits to a connection that is already open. The address is for error messages.
 func (l Limits) Over(c net.Conn, address string) net.Conn { return l.over(c, address) }
 
 func (l Limits) over(c net.Conn, address string) *conn {
@@ -109,14 +116,14 @@ type conn struct {
 	net.Conn
 	limits  Limits
 	address string
-	kept    *kept        // nil is none
-	asked   atomic.Int64 // when we have sent a byte last, in nanoseconds since 1970
-	came    atomic.Int64 // bytes since then
-	spoken  atomic.Bool  // we have sent something
-	theirs  atomic.Int64 // the deadline for reading of who uses the connection, in nanoseconds since 1970; 0 is none
+	kept    *kept        // where to record an exceeded limit; nil if nowhere
+	asked   atomic.Int64 // time of the last byte that we sent, in Unix nanoseconds
+	came    atomic.Int64 // number of bytes received since then
+	spoken  atomic.Bool  // whether we have sent something
+	theirs  atomic.Int64 // the read deadline that the user of the connection has set, in Unix nanoseconds; 0 if none
 }
 
-// Read reads what a server may say.
+// Read reads from the server, and returns an error once a limit is exceeded.
 func (c *conn) Read(p []byte) (int, error) {
 	most := c.limits.Most
 	if !c.spoken.Load() && c.limits.Greeting > 0 {
@@ -142,11 +149,11 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// due is when an answer has to be complete.
+// due returns the time by which the answer has to be complete.
 func (c *conn) due() time.Time { return time.Unix(0, c.asked.Load()).Add(c.limits.Answer) }
 
-// limit sets the deadline of a read to the time by which the answer has to be complete, but for an earlier one of who uses
-// the connection.
+// limit sets the read deadline to the time by which the answer has to be complete. If the user of the connection has
+// set an earlier deadline, that one stays, and ours is false.
 func (c *conn) limit() (ours bool, err error) {
 	if c.limits.Answer == 0 {
 		return false, nil
@@ -158,13 +165,13 @@ func (c *conn) limit() (ours bool, err error) {
 	if err := c.Conn.SetReadDeadline(due); err != nil {
 		return true, err
 	}
-	if theirs := c.theirs.Load(); theirs != 0 && theirs <= due.UnixNano() { // they have set it meanwhile
+	if theirs := c.theirs.Load(); theirs != 0 && theirs <= due.UnixNano() { // the user has set a deadline meanwhile
 		return false, c.Conn.SetReadDeadline(time.Unix(0, theirs))
 	}
 	return true, nil
 }
 
-// Write sends, and the next answer begins.
+// Write sends bytes. The limits of time and size start anew.
 func (c *conn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	c.asked.Store(time.Now().UnixNano())
@@ -173,12 +180,12 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// SetDeadline is that of [net.Conn].
+// SetDeadline implements [net.Conn].
 func (c *conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// SetReadDeadline is that of [net.Conn].
+// SetReadDeadline implements [net.Conn].
 func (c *conn) SetReadDeadline(t time.Time) error {
 	theirs := int64(0)
 	if !t.IsZero() {
@@ -188,7 +195,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-// SetLinger is that of [net.TCPConn], where the connection is one.
+// SetLinger calls SetLinger of the wrapped connection if that is a [net.TCPConn]; otherwise it does nothing.
 func (c *conn) SetLinger(seconds int) error {
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
 		return tcp.SetLinger(seconds)

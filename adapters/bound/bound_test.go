@@ -12,7 +12,8 @@ import (
 	"github.com/lockproof/lockproof/internal/boundtest"
 )
 
-// TestLimits: an answer that does not come, does not end, or is too long, is an error that says so, and where.
+// TestLimits: if an answer does not come, does not end, or is too long, the error says which, and names the server's
+// address.
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
 		server boundtest.Hostile
@@ -44,7 +45,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestDeadlinesStay: the deadline of who uses a connection is kept, and after each byte sent time begins anew.
+// TestDeadlinesStay: a deadline that the user of a connection sets stays in force, beside the limits.
 func TestDeadlinesStay(t *testing.T) {
 	conn, err := bound.Limits{Answer: time.Hour}.Dial(t.Context(), "tcp", boundtest.Serve(t, boundtest.Hostile{}))
 	if err != nil {

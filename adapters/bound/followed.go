@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// Followed is a connection whose bytes a protocol's rules follow as they come. Once they object, nothing more is read: drivers
-// make room for what a server announces before it is there.
+// Followed wraps a connection and passes all bytes that arrive to rules, which checks them against a protocol. Once
+// rules returns an error, nothing more is read. So a server cannot make a driver allocate memory by announcing a huge
+// message.
 func Followed(c net.Conn, rules func(p []byte) error) net.Conn {
 	f := &followed{Conn: c, rules: rules}
 	if c, ok := c.(*conn); ok {
@@ -23,7 +24,7 @@ type followed struct {
 	wrong error
 }
 
-// Read reads what the rules take.
+// Read reads bytes and returns them if the rules accept them.
 func (f *followed) Read(p []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -37,7 +38,7 @@ func (f *followed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// SetLinger is that of [net.TCPConn], where the connection is one.
+// SetLinger calls SetLinger of the wrapped connection if that is a [net.TCPConn]; otherwise it does nothing.
 func (f *followed) SetLinger(seconds int) error {
 	if c, ok := f.Conn.(interface{ SetLinger(seconds int) error }); ok {
 		return c.SetLinger(seconds)

@@ -27,23 +27,24 @@ const EnvAddress = "CONSUL_HTTP_ADDR"
 // ErrNoAgent is wrapped by the error of [Find] if no agent is named.
 var ErrNoAgent = errors.New("no Consul agent is named: start one with consul agent -dev, and set " + EnvAddress + " to its address, such as 127.0.0.1:8500")
 
-// answerLimit is the maximum time for an agent to answer a request that does not wait.
+// answerLimit is the maximum time for an agent to answer a request that is not a blocking query.
 const answerLimit = 10 * time.Second
 
 // maxAnswer is the maximum size of an answer in bytes: some dozens of the largest values.
 const maxAnswer = 32 << 20
 
-// granted are an agent's limits.
+// granted are the limits on what an agent may send.
 var granted = bound.Limits{Connect: answerLimit, Most: 64 << 20}
 
 // Agent is a Consul agent, real or simulated, to which requests are sent over HTTP.
 type Agent struct {
-	Version string // such as "Consul 1.20.6"
+	Version string // name and version of the agent, such as "Consul 1.20.6"
 	url     string
 	client  *http.Client
 }
 
-// Find is the agent at an address or, if it is empty, the one that CONSUL_HTTP_ADDR names.
+// Find connects to the agent at an address. If the address is empty, it is the one in the environment variable
+// CONSUL_HTTP_ADDR.
 func Find(ctx context.Context, address string) (*Agent, error) {
 	if address == "" {
 		address = os.Getenv(EnvAddress)
@@ -79,7 +80,7 @@ func (a *Agent) Led(ctx context.Context) error {
 	return err
 }
 
-// newAgent is the agent at an address; dial makes the connections to it.
+// newAgent returns an agent that is not contacted yet. dial opens the connections to it.
 func newAgent(address string, dial func(context.Context, string, string) (net.Conn, error)) (*Agent, error) {
 	switch scheme, rest, ok := strings.Cut(address, "://"); {
 	case !ok:
@@ -94,10 +95,10 @@ func newAgent(address string, dial func(context.Context, string, string) (net.Co
 	return &Agent{url: strings.TrimSuffix(address, "/"), client: &http.Client{Transport: t, CheckRedirect: stay}}, nil
 }
 
-// stay prevents redirections, which lead to another key than the requested one.
+// stay makes the HTTP client not follow redirections, since they lead to another key than the requested one.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// answer is the data in the header of an answer.
+// answer is the status and the headers of an answer.
 type answer struct {
 	code  int
 	index uint64
@@ -123,11 +124,11 @@ func (a *Agent) ask(ctx context.Context, method, path, body string) (answer, []b
 		err = fmt.Errorf("%s sent more than %s in answer to one request: %w", a.url, infile.Size(maxAnswer), bound.ErrServer)
 	}
 	err = late(ctx, err)
-	index, _ := strconv.ParseUint(res.Header.Get("X-Consul-Index"), 10, 64) // 0 if there is none
+	index, _ := strconv.ParseUint(res.Header.Get("X-Consul-Index"), 10, 64) // 0 if the header is missing
 	return answer{res.StatusCode, index}, bytes.TrimSpace(data), err
 }
 
-// late is err, or the reason why there was no time.
+// late returns err or, if the context has ended, the reason for that.
 func late(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), bound.ErrServer) {
 		return context.Cause(ctx)
@@ -135,8 +136,7 @@ func late(ctx context.Context, err error) error {
 	return err
 }
 
-// Do sends a request that does not wait. If it creates a session, Do sets the session's name in r to the one that the agent
-// gives it.
+// Do sends a request that is not a blocking query. If the request creates a session, Do stores the session's ID in r.
 func (a *Agent) Do(ctx context.Context, r *consul.Request) (reply consul.Reply, err error) {
 	method, path, body := written(r)
 	head, data, err := a.ask(ctx, method, path, body)
@@ -149,7 +149,7 @@ func (a *Agent) Do(ctx context.Context, r *consul.Request) (reply consul.Reply, 
 	return reply, nil
 }
 
-// written is a request in the form for the wire.
+// written returns the HTTP method, the path and the body of a request.
 func written(r *consul.Request) (method, path, body string) {
 	switch r.Method {
 	case consul.CreateSession:
@@ -162,7 +162,7 @@ func written(r *consul.Request) (method, path, body string) {
 		}
 		data, err := json.Marshal(asked)
 		if err != nil {
-			panic(err) // strings
+			panic(err) // impossible: only strings are encoded
 		}
 		return http.MethodPut, "/v1/session/create", string(data)
 	case consul.RenewSession:
@@ -185,7 +185,7 @@ func written(r *consul.Request) (method, path, body string) {
 	return method, "/v1/kv/" + (&url.URL{Path: r.Key}).EscapedPath() + "?" + q.Encode(), r.Value
 }
 
-// replyOf decodes an answer.
+// replyOf decodes an HTTP answer to a request of the model.
 func replyOf(r *consul.Request, head answer, data []byte) (reply consul.Reply, err error) {
 	reply.Status, reply.Index = head.code, head.index
 	switch {

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestOfficialClient: the lock and the semaphore of hashicorp/consul/api behave here as with an agent. The client is
-// no dependency of this module and brings modules of its own: its tests are a separate module, and run only on
-// request.
+// TestOfficialClient runs tests of the lock and the semaphore of hashicorp/consul/api on the simulated server. They
+// are a separate module, since this module does not depend on that client, and run only on request.
 func TestOfficialClient(t *testing.T) {
 	if os.Getenv("LOCKPROOF_CONSUL_CLIENT") == "" {
 		t.Skip("Consul's official client is run by `make consul`, which sets LOCKPROOF_CONSUL_CLIENT: it downloads modules")

@@ -8,7 +8,8 @@ import (
 	"github.com/lockproof/lockproof/internal/boundtest"
 )
 
-// TestHostile: an agent that is silent, dribbles or never ends is given up, in bounded time and memory.
+// TestHostile: if an agent is silent, sends very slowly or never stops sending, Find fails in bounded time and
+// memory.
 func TestHostile(t *testing.T) {
 	all := boundtest.All("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n", `{"Config": {"Version": "`)
 	for name, head := range map[string]string{"headers": "HTTP/1.1 200 OK\r\n", "continues": "HTTP/1.1 100 Continue\r\n\r\n"} {

@@ -11,8 +11,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Measured is the agent as a server for measurements of locks. Clients neither watch nor renew, as that is not part of the
-// operations.
+// Measured returns the agent as a server whose locks are measured. The clients neither watch keys nor renew sessions,
+// as that is not part of a lock's operations.
 func (a *Agent) Measured() measure.Server { return measuredAgent{a} }
 
 type measuredAgent struct{ agent *Agent }
@@ -36,7 +36,8 @@ type measuredLock struct {
 	protocol consul.Protocol
 }
 
-// Lease implements [measure.Lock]: the agent ends a session after twice its TTL (FACTS K2).
+// Lease implements [measure.Lock]. It returns twice the session's TTL, after which the agent ends a session (see
+// FACTS K2).
 func (l *measuredLock) Lease() time.Duration {
 	return 2 * time.Duration(l.protocol.TTL) * time.Millisecond
 }
@@ -61,7 +62,7 @@ func (l *measuredLock) Client(ctx context.Context, _ int) (measure.Client, error
 	return c, err
 }
 
-// measuredClient is a machine, and its connection to the agent.
+// measuredClient is a lock machine with a connection to the agent.
 type measuredClient struct {
 	space    *space
 	protocol *consul.Protocol
@@ -91,22 +92,22 @@ func (c *measuredClient) Do(ctx context.Context, op lock.Op) (lock.Result, error
 	return c.machine.Result, nil
 }
 
-// Spent implements [measure.Client]. Every request is a round trip.
+// Spent implements [measure.Client]. Every request counts as one round trip.
 func (c *measuredClient) Spent() measure.Spent {
 	return c.traffic.Add(measure.Spent{Commands: c.requests, RoundTrips: c.requests})
 }
 
-// Kill implements [measure.Client]. The client's session continues until its time is over.
+// Kill implements [measure.Client]. The client's session stays until its TTL is over.
 func (c *measuredClient) Kill() {
 	c.killed = true
 	c.agent.client.CloseIdleConnections()
 }
 
-// Close implements [measure.Client]. The client's session ends, unless the client was killed.
+// Close implements [measure.Client]. It ends the client's session, unless the client was killed.
 func (c *measuredClient) Close() {
 	if c.machine.Session != "" && !c.killed {
 		_, err := c.agent.Do(context.Background(), &consul.Request{Method: consul.DestroySession, Session: consul.Session{ID: c.machine.Session}})
-		_ = err // the session ends by itself, later
+		_ = err // after an error, the session ends when its TTL is over
 	}
 	c.agent.client.CloseIdleConnections()
 }

@@ -11,8 +11,8 @@ import (
 	_ "github.com/lockproof/lockproof/sim/consul"
 )
 
-// TestMeasured: the reference's requests over HTTP give its operations the right results, on the simulated server and
-// on a real agent. Nothing is left once all clients are closed.
+// TestMeasured: the reference lock's operations have the right results over HTTP, on the simulated server and on a
+// real agent. When all clients are closed, nothing is left on the server.
 func TestMeasured(t *testing.T) {
 	t.Run("simulated", func(t *testing.T) {
 		s := new(Server)
@@ -84,7 +84,7 @@ func measureOne(t *testing.T, a *Agent) {
 	}
 }
 
-// TestFind: where no agent answers, the error says where it was looked for, and what to do.
+// TestFind: if no agent answers, the error says which address was tried, and what to do.
 func TestFind(t *testing.T) {
 	if _, err := Find(t.Context(), "127.0.0.1:1"); err == nil {
 		t.Error("an agent where nobody listens")

@@ -19,8 +19,8 @@ var (
 	seed      = flag.Uint64("seed", 1, "which sequences those are")
 )
 
-// TestRandom sends the same requests to the simulated Consul and to a real one. No session ends by itself meanwhile.
-// Status and answer are equal, except the text of refusals.
+// TestRandom sends the same random requests to the simulated Consul and to a real one. The statuses and answers must
+// be equal, except for the texts of errors. All TTLs are longer than the test, so that no session ends by itself.
 func TestRandom(t *testing.T) {
 	real := realURL(t)
 	t.Parallel()
@@ -47,12 +47,13 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// request is one of a random sequence: of keys, sessions and indices by which number they are.
+// request is a random request. It names keys, sessions and indices by their numbers, since the real names differ
+// between the two servers.
 type request struct {
-	verb         string // of HTTP, or of a session
+	verb         string // HTTP method, or action on a session
 	key, session int
-	how          string // cas, acquire, release, recurse or ""
-	index        int    // for cas: 0 is 0, 1 the key's last reported index, 2 an old one
+	how          string // kind of the request: cas, acquire, release, recurse or ""
+	index        int    // index for cas: 0 is the value 0, 1 is the key's last reported index, 2 is an old index
 	flags        int
 	body         string
 }
@@ -61,7 +62,7 @@ func (r request) String() string {
 	return fmt.Sprintf("%s key %d session %d %s index %d flags %d %q", r.verb, r.key, r.session, r.how, r.index, r.flags, r.body)
 }
 
-// The keys, each of which but the last is the beginning of another; and how many sessions there are at most.
+// The keys of requests. Some are prefixes of others. requestSessions is the number of sessions that exist at most.
 var requestKeys = []string{"a", "a/b", "a/bc", "d"}
 
 const requestSessions = 3
@@ -85,23 +86,24 @@ func drawRequest(random *rand.Rand) request {
 	return r
 }
 
-// side is one of the two servers, with its names for the common things.
+// side is one of the two servers. It maps IDs of sessions and indices, which differ between the servers, to common
+// names.
 type side struct {
 	*agent
 	sessions [requestSessions]string
-	known    map[string]string // what sessions and indices are called
-	told     map[string]uint64 // the last index of a key
+	known    map[string]string // common name, by session ID or index
+	told     map[string]uint64 // last reported index, by key
 }
 
 func newSide(a *agent) *side {
 	s := &side{agent: a, known: make(map[string]string), told: make(map[string]uint64)}
-	for i := range s.sessions { // no session
+	for i := range s.sessions { // IDs of sessions that do not exist
 		s.sessions[i] = fmt.Sprintf("00000000-0000-0000-0000-%012d", i)
 	}
 	return s
 }
 
-// end leaves nothing behind.
+// end deletes the test's sessions and keys.
 func (s *side) end() {
 	for _, id := range s.sessions {
 		s.ask("PUT", "/v1/session/destroy/"+id, "")
@@ -109,7 +111,7 @@ func (s *side) end() {
 	s.ask("DELETE", "/v1/kv/"+s.mark+"?recurse", "")
 }
 
-// send sends a request, and returns the answer with names in place of what differs from side to side.
+// send sends a request, and returns the answer. Session IDs and indices in the answer are replaced by common names.
 func (s *side) send(r request) string {
 	path, method := s.key(requestKeys[r.key]), r.verb
 	switch r.verb {
@@ -137,7 +139,7 @@ func (s *side) send(r request) string {
 	return fmt.Sprint(status, " ", s.named(status, body))
 }
 
-// sessionsIn is the comparable part of an answer about sessions.
+// sessionsIn returns those fields of an answer about sessions that must be equal on both servers.
 func (s *side) sessionsIn(status int, body string) string {
 	if status != 200 {
 		return ""
@@ -172,7 +174,7 @@ var (
 	indices = regexp.MustCompile(`"(Create|Modify)Index":\d+`)
 )
 
-// named is an answer with names; of one that refuses, nothing.
+// named returns the body of an answer with common names. It returns "" for an error, whose text may differ.
 func (s *side) named(status int, body string) string {
 	if status != 200 {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// replayTTL is the TTL of sessions during a replay, in milliseconds. The replay ends sessions as the trace does; the TTL is
-// for a crash of the replay.
+// replayTTL is the TTL of sessions during a replay, in milliseconds. The replay destroys its sessions itself; the TTL
+// ends them only if the replay crashes.
 const replayTTL = int64(10 * time.Minute / time.Millisecond)
 
 // Replay carries out the steps of a simulated trace on an agent: each client's requests in the recorded order, with every
@@ -41,25 +41,25 @@ func (a *Agent) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Repl
 	return r, r.Follow(t, func(_ int, step *scenario.TraceStep) (string, error) { return p.take(ctx, step) })
 }
 
-// replayer maps names in a trace to the agent's.
+// replayer translates between the names in a trace and those at the agent.
 type replayer struct {
 	*space
 	sessions []renamed
-	to, from *strings.Replacer // between the trace's names of sessions and the agent's
-	indices  map[uint64]uint64 // the agent's indices, by the trace's
+	to, from *strings.Replacer // replace the trace's session names by the agent's, and vice versa
+	indices  map[uint64]uint64 // the agent's indices, by the trace's indices
 }
 
 func newReplayer(s *space) *replayer {
 	return &replayer{space: s, indices: make(map[uint64]uint64), to: strings.NewReplacer(), from: strings.NewReplacer()}
 }
 
-// renamed is a session: its names in the trace and at the agent, and whether it has been destroyed there.
+// renamed is a session: its name in the trace, its ID at the agent, and whether it has been destroyed at the agent.
 type renamed struct {
 	trace, agent string
 	ended        bool
 }
 
-// take sends the request of a step, and returns how the reply differs from the recorded one.
+// take sends the request of a step. It returns how the reply differs from the recorded one; "" if it does not.
 func (p *replayer) take(ctx context.Context, step *scenario.TraceStep) (string, error) {
 	sent, ok := step.Payload.(consul.Sent)
 	if !ok || sent.Request.Method == consul.NoMethod || sent.Reply.Waits {
@@ -90,7 +90,7 @@ func (p *replayer) take(ctx context.Context, step *scenario.TraceStep) (string, 
 	return "", p.learn(ctx, &sent)
 }
 
-// owns returns an error if a request changes a key or a session that is not the replay's.
+// owns returns an error if a request would change a key or a session that the replay has not created.
 func (p *replayer) owns(r *consul.Request) error {
 	switch r.Method {
 	case consul.RenewSession, consul.DestroySession:
@@ -105,7 +105,7 @@ func (p *replayer) owns(r *consul.Request) error {
 	return nil
 }
 
-// begin creates the sessions that exist before the first request.
+// begin creates at the agent the sessions that exist before the trace's first request.
 func (p *replayer) begin(ctx context.Context, sent *consul.Sent) error {
 	for _, s := range sent.Alive {
 		known := slices.ContainsFunc(p.sessions, func(o renamed) bool { return o.trace == s.ID })
@@ -121,8 +121,8 @@ func (p *replayer) begin(ctx context.Context, sent *consul.Sent) error {
 	return nil
 }
 
-// call records the agent's name for a session. The trace reuses names of sessions that have ended. A name may be the prefix
-// of another, so longer names are replaced first.
+// call records the agent's ID for a session of the trace. The trace reuses the names of ended sessions. A name may be
+// a prefix of another one, so longer names are replaced first.
 func (p *replayer) call(trace, agent string) {
 	p.sessions = slices.DeleteFunc(p.sessions, func(s renamed) bool { return s.trace == trace })
 	p.sessions = append(p.sessions, renamed{trace: trace, agent: agent})
@@ -134,8 +134,8 @@ func (p *replayer) call(trace, agent string) {
 	p.to, p.from = strings.NewReplacer(to...), strings.NewReplacer(from...)
 }
 
-// end destroys the sessions that have ended since the last request: those that do not exist after this one, and that it does
-// not destroy itself. If the request creates a session, it may reuse the name of an ended one.
+// end destroys at the agent the sessions that have ended in the trace since the last request. The request itself may
+// destroy a session, or create one that reuses the name of an ended one.
 func (p *replayer) end(ctx context.Context, sent *consul.Sent) error {
 	about, method := sent.Request.Session.ID, sent.Request.Method
 	for i, s := range p.sessions {
@@ -154,7 +154,7 @@ func (p *replayer) end(ctx context.Context, sent *consul.Sent) error {
 	return nil
 }
 
-// there is a request in the agent's names.
+// there returns a request with the trace's names replaced by the agent's.
 func (p *replayer) there(r *consul.Request) consul.Request {
 	out := *r
 	out.Index = p.indices[r.Index]
@@ -168,7 +168,7 @@ func (p *replayer) there(r *consul.Request) consul.Request {
 	return out
 }
 
-// here is an agent's reply in the trace's names.
+// here returns a reply with the agent's names replaced by the trace's.
 func (p *replayer) here(r consul.Reply) consul.Reply {
 	for i := range r.Entries {
 		e := &r.Entries[i]
@@ -181,7 +181,7 @@ func (p *replayer) here(r consul.Reply) consul.Reply {
 	return r
 }
 
-// learn asks the agent for the index of a key that was written.
+// learn asks the agent for the index of a key that was just written, and records it.
 func (p *replayer) learn(ctx context.Context, sent *consul.Sent) error {
 	if sent.Request.Method != consul.Put || sent.Modified == 0 {
 		return nil

@@ -15,7 +15,7 @@ import (
 	_ "github.com/lockproof/lockproof/sim/consul"
 )
 
-// clientOf is a client of an agent.
+// clientOf returns an [Agent] for the server of a test.
 func clientOf(t *testing.T, a *agent) *Agent {
 	t.Helper()
 	client, err := newAgent(a.url, new(net.Dialer).DialContext)
@@ -25,7 +25,8 @@ func clientOf(t *testing.T, a *agent) *Agent {
 	return client
 }
 
-// Every mutant's counterexample replays, on a real agent as well, if there is one.
+// The counterexample of every lock with a known bug replays with equal replies, on the simulated server and on a real
+// agent.
 func TestReplay(t *testing.T) {
 	agents(t, func(t *testing.T, a *agent) {
 		real := clientOf(t, a)
@@ -51,7 +52,7 @@ func TestReplay(t *testing.T) {
 	})
 }
 
-// A replay reports a trace with which the agent disagrees.
+// If an agent's reply differs from the trace, the replay reports it.
 func TestReplayDisagrees(t *testing.T) {
 	agents(t, func(t *testing.T, a *agent) {
 		real := clientOf(t, a)
@@ -73,7 +74,8 @@ func TestReplayDisagrees(t *testing.T) {
 	})
 }
 
-// In a trace, one session's name may be a prefix of another's, and may be used again after the session has ended.
+// A replay works if one session's name in the trace is a prefix of another's, or is reused after the session has
+// ended.
 func TestSessionsRenamed(t *testing.T) {
 	p := newReplayer(new(space))
 	p.call("c1-1", "aaaa")
@@ -91,7 +93,7 @@ func TestSessionsRenamed(t *testing.T) {
 
 var replayed = flag.Int("replayed", 20, "how many sampled executions of each lock on Consul are carried out on an agent")
 
-// Executions with every fault have equal results on an agent, except those that restart the server.
+// Sampled executions, with every fault except restarts of the server, have the same replies on an agent.
 func TestReplaySampled(t *testing.T) {
 	agents(t, func(t *testing.T, a *agent) {
 		real := clientOf(t, a)

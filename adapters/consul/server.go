@@ -20,25 +20,25 @@ import (
 	"github.com/lockproof/lockproof/sim/consul/server"
 )
 
-// Bounds of clients' requests.
+// Limits and default values for requests.
 const (
-	maxBody    = 512 << 10 // bytes of a value, as in Consul
+	maxBody    = 512 << 10 // maximum size of a value in bytes, as in Consul
 	maxWait    = 10 * time.Minute
-	defaultTTL = 10 * time.Second // the minimum for a session (FACTS K1)
+	defaultTTL = 10 * time.Second // the minimum TTL of a session (FACTS K1)
 	maxTTL     = 24 * time.Hour
-	lockDelay  = 15 * time.Second // unless the session says otherwise (FACTS K3)
+	lockDelay  = 15 * time.Second // default lock-delay of a session (FACTS K3)
 )
 
 // Server simulates a Consul with one server, as an [http.Handler]. Its zero value is empty, and uses the machine's clock.
 type Server struct {
-	still bool // time passes only by Advance
+	still bool // time is virtual: it passes only by Advance
 
 	mu      sync.Mutex
 	store   server.Server
 	begun   bool
-	passed  time.Time                // the store's current time
-	changed chan struct{}            // closed when the store may have changed
-	waiting map[string]chan struct{} // by address: changed when its blocking query found nothing new
+	passed  time.Time                // time up to which the store has advanced
+	changed chan struct{}            // closed when the store may have changed, then replaced
+	waiting map[string]chan struct{} // by client: changed when its query last found nothing new
 }
 
 // ServeHTTP implements [http.Handler].
@@ -58,14 +58,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// parameters are the supported parameters of a key's request, by method. With one server all consistency modes are equal.
+// parameters are the supported query parameters of requests for keys, by method. As there is only one server, all
+// consistency modes have the same effect.
 var parameters = map[string][]string{
 	http.MethodGet:    {"recurse", "index", "wait", "consistent", "stale"},
 	http.MethodPut:    {"acquire", "release", "cas", "flags"},
 	http.MethodDelete: {"recurse", "cas"},
 }
 
-// unknown is the name of the first unsupported parameter of a request.
+// unknown returns the first unsupported query parameter of a request, if there is one.
 func unknown(r *http.Request) (name string, any bool) {
 	of, method := parameters[r.Method]
 	if strings.HasPrefix(r.URL.Path, "/v1/session/") {
@@ -79,7 +80,8 @@ func unknown(r *http.Request) (name string, any bool) {
 	return "", false
 }
 
-// do carries out a request from an address at the present time. again is closed when the store may have changed.
+// do carries out a request from a client address at the present time. again is closed when the store may have
+// changed.
 func (s *Server) do(from string, r *consul.Request) (reply consul.Reply, again <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +96,7 @@ func (s *Server) do(from string, r *consul.Request) (reply consul.Reply, again <
 	return reply, s.changed
 }
 
-// pass lets time pass in the store up to the present.
+// pass advances the store's time to the present.
 func (s *Server) pass() {
 	now := s.passed
 	if !s.still || !s.begun {
@@ -116,7 +118,7 @@ func (s *Server) tell() {
 	s.changed = make(chan struct{})
 }
 
-// now is the present time.
+// now returns the present time, by the machine's clock or the virtual one.
 func (s *Server) now() time.Time {
 	if !s.still {
 		return time.Now()
@@ -126,9 +128,10 @@ func (s *Server) now() time.Time {
 	return s.passed
 }
 
-// await waits until the store may have changed, or until a time. It is false if the client is gone.
+// await waits until the store may have changed, or until the given time. It returns false if the client has
+// disconnected.
 func (s *Server) await(r *http.Request, again <-chan struct{}, until time.Time) bool {
-	var due <-chan time.Time // if time is virtual, Advance closes again
+	var due <-chan time.Time // nil if time is virtual: then Advance closes again
 	if !s.still {
 		pause := time.NewTimer(min(time.Until(until), s.nextEnd()))
 		defer pause.Stop()
@@ -146,7 +149,7 @@ func (s *Server) await(r *http.Request, again <-chan struct{}, until time.Time) 
 	return true
 }
 
-// nextEnd is the time until the first session ends by itself.
+// nextEnd returns the time until the first session ends because its TTL is over.
 func (s *Server) nextEnd() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,16 +188,16 @@ func (s *Server) session(w http.ResponseWriter, r *http.Request, rest string) {
 	}
 }
 
-// told is a session in an answer.
+// told is a session in the JSON form of an answer.
 type told struct {
 	ID        string
 	Name      string `json:",omitempty"`
 	Behavior  string
 	TTL       string
-	LockDelay int64 // nanoseconds
+	LockDelay int64 // in nanoseconds
 }
 
-// info is a list with the session of a name, or an empty list.
+// info returns a list that contains the session with the given ID, or an empty list.
 func (s *Server) info(id string) []told {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +218,8 @@ func (s *Server) info(id string) []told {
 	return list
 }
 
-// readSession decodes the session that a client asks for. status is that of an error, as in Consul.
+// readSession decodes a client's request to create a session. In case of an error, status is the HTTP status, as in
+// Consul.
 func readSession(body io.Reader) (x consul.Session, status int, err error) {
 	var asked struct {
 		TTL, Behavior, Name string
@@ -253,7 +257,7 @@ func readSession(body io.Reader) (x consul.Session, status int, err error) {
 	return x, http.StatusOK, nil
 }
 
-// lockDelayOf is the lock-delay that a client asks for, in milliseconds.
+// lockDelayOf returns the lock-delay that a client asks for, in milliseconds. asked is a decoded JSON value.
 func lockDelayOf(asked any) (int64, error) {
 	delay := lockDelay
 	switch d := asked.(type) {
@@ -262,7 +266,7 @@ func lockDelayOf(asked any) (int64, error) {
 		if delay, err = time.ParseDuration(d); err != nil {
 			return 0, fmt.Errorf("LockDelay: %w", err)
 		}
-	case float64: // in nanoseconds, or in seconds if the number is too small for that
+	case float64: // nanoseconds, or seconds if the number is small
 		if delay = time.Duration(d); delay < time.Millisecond {
 			delay = time.Duration(d * float64(time.Second))
 		}
@@ -270,7 +274,7 @@ func lockDelayOf(asked any) (int64, error) {
 	return min(delay, time.Minute).Milliseconds(), nil
 }
 
-// newID is a random UUID.
+// newID returns a random UUID.
 func newID() string {
 	var b [16]byte
 	rand.Read(b[:])
@@ -309,7 +313,8 @@ func (s *Server) keys(w http.ResponseWriter, r *http.Request, key string) {
 	}
 }
 
-// readKey decodes an HTTP request about a key. wait is how long it may wait. status is that of an error, as in Consul.
+// readKey decodes an HTTP request about a key. wait is the maximum duration of a blocking query. In case of an error,
+// status is the HTTP status, as in Consul.
 func readKey(r *http.Request, key string) (req consul.Request, wait time.Duration, status int, err error) {
 	q := r.URL.Query()
 	req = consul.Request{Key: key, Recurse: q.Has("recurse"), Acquire: q.Get("acquire"), Release: q.Get("release"), Checked: q.Has("cas")}
@@ -352,10 +357,10 @@ func readKey(r *http.Request, key string) (req consul.Request, wait time.Duratio
 	return req, min(wait, maxWait), http.StatusOK, nil
 }
 
-// conditions are the parameters of which a request may have only one, by method.
+// conditions are the query parameters that exclude one another, by method.
 var conditions = map[consul.Method][]string{consul.Put: {"acquire", "release", "cas"}, consul.Delete: {"cas", "recurse"}}
 
-// given is the number of the named parameters that are present.
+// given returns how many of the named query parameters are present.
 func given(q url.Values, names []string) (n int) {
 	for _, name := range names {
 		if q.Has(name) {
@@ -365,7 +370,7 @@ func given(q url.Values, names []string) (n int) {
 	return n
 }
 
-// numbersIn maps the numeric parameters of a request to their fields.
+// numbersIn maps the numeric query parameters of a request to the fields of req.
 func numbersIn(req *consul.Request) map[string]*uint64 {
 	switch req.Method {
 	case consul.Get:
@@ -376,10 +381,10 @@ func numbersIn(req *consul.Request) map[string]*uint64 {
 	return map[string]*uint64{"cas": &req.Index, "flags": &req.Flags}
 }
 
-// badNumber is the status for an invalid number, by parameter.
+// badNumber is the HTTP status for a parameter that is not a number, by the parameter's name.
 var badNumber = map[string]int{"index": http.StatusBadRequest, "cas": http.StatusInternalServerError, "flags": http.StatusInternalServerError}
 
-// entry is a key in an answer. JSON encodes the bytes of its value in base64.
+// entry is a key in the JSON form of an answer. JSON encodes the bytes of Value in base64.
 type entry struct {
 	LockIndex   uint64
 	Key         string
@@ -390,7 +395,7 @@ type entry struct {
 	ModifyIndex uint64
 }
 
-// entries are keys in an answer.
+// entries returns keys in the JSON form of an answer.
 func entries(all []consul.Entry) any {
 	out := make([]entry, len(all))
 	for i, e := range all {
@@ -404,5 +409,5 @@ func entries(all []consul.Entry) any {
 
 func write(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(v) // a client that is gone is ignored
+	json.NewEncoder(w).Encode(v) // an error means that the client is gone
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/lockproof/lockproof/internal/containertest"
 )
 
-// agent is where requests go: the simulated server, or a real agent at CONSUL_HTTP_ADDR.
+// agent is the server that a test sends requests to: the simulated one, or a real agent.
 type agent struct {
 	t    *testing.T
 	url  string
 	mark string
 }
 
-// agents are the simulated server, and the real one if there is any.
+// agents runs a test on the simulated server and, if there is one, on a real agent.
 func agents(t *testing.T, test func(*testing.T, *agent)) {
 	t.Run("simulated", func(t *testing.T) {
 		server := httptest.NewServer(new(Server))
@@ -36,7 +36,8 @@ func agents(t *testing.T, test func(*testing.T, *agent)) {
 	})
 }
 
-// realURL is where the real agent is: where the environment says, else in a container.
+// realURL returns the URL of a real agent: the one that CONSUL_HTTP_ADDR names, otherwise one in a container. If
+// there is neither, the test is skipped.
 func realURL(t *testing.T) string {
 	t.Helper()
 	addr := os.Getenv(EnvAddress)
@@ -53,7 +54,7 @@ func realURL(t *testing.T) string {
 	return addr
 }
 
-// led is the [container.Ready] of an agent.
+// led returns nil if the agent at url has a leader, so that it can be used. It is a [container.Ready].
 func led(ctx context.Context, url string) error {
 	a, err := Find(ctx, url)
 	if err != nil {
@@ -62,7 +63,7 @@ func led(ctx context.Context, url string) error {
 	return a.Led(ctx)
 }
 
-// TestLed: an agent that has just started knows no leader, and is not ready.
+// TestLed: an agent that has just started has no leader, and Led returns an error.
 func TestLed(t *testing.T) {
 	for leader, ready := range map[string]bool{`""`: false, `"127.0.0.1:8300"`: true} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -79,7 +80,7 @@ func TestLed(t *testing.T) {
 	}
 }
 
-// ask sends a request and returns status and body.
+// ask sends a request and returns the status and the body of the answer.
 func (a *agent) ask(method, path, body string) (int, string) {
 	a.t.Helper()
 	req, err := http.NewRequest(method, a.url+path, strings.NewReader(body))
@@ -117,7 +118,7 @@ func (a *agent) want(method, path, body string, status int, answer string) {
 	}
 }
 
-// The measured facts of Consul (FACTS K1 to K9) that need no wait of seconds.
+// TestFacts checks those facts about Consul (FACTS K1 to K9) that need no wait of seconds.
 func TestFacts(t *testing.T) {
 	agents(t, func(t *testing.T, a *agent) {
 		a.t = t
@@ -128,13 +129,13 @@ func TestFacts(t *testing.T) {
 		a.want("PUT", a.key("lock")+"?acquire="+first, "", 200, "true")
 		a.want("PUT", a.key("lock")+"?acquire="+second, "", 200, "false")
 		a.want("PUT", "/v1/session/destroy/"+first, "", 200, "true")
-		a.want("PUT", a.key("lock")+"?acquire="+second, "", 200, "false") // K3: the lock-delay
-		a.want("PUT", "/v1/session/renew/"+first, "", 404, "")            // K2
+		a.want("PUT", a.key("lock")+"?acquire="+second, "", 200, "false") // K3: the lock-delay has not elapsed
+		a.want("PUT", "/v1/session/renew/"+first, "", 404, "")            // K2: the session no longer exists
 		a.want("PUT", a.key("own")+"?acquire="+second, "x", 200, "true")
-		a.want("PUT", a.key("own"), "y", 200, "true")                 // K9: advisory
-		a.want("PUT", "/v1/session/destroy/"+second, "", 200, "true") // K5: and the key is gone with it
+		a.want("PUT", a.key("own"), "y", 200, "true")                 // K9: keys can be written without the lock
+		a.want("PUT", "/v1/session/destroy/"+second, "", 200, "true") // K5: this deletes the key as well
 		a.want("GET", a.key("own"), "", 404, "")
-		a.want("PUT", a.key("list")+"?cas=0", "a", 200, "true") // K6
+		a.want("PUT", a.key("list")+"?cas=0", "a", 200, "true") // K6: cas=0 writes the key only if it does not exist
 		a.want("PUT", a.key("list")+"?cas=0", "b", 200, "false")
 		a.want("DELETE", a.key("list"), "", 200, "true")
 		a.want("PUT", a.key("list")+"?cas=0", "b", 200, "true")
@@ -171,7 +172,7 @@ func TestBlockingQuery(t *testing.T) {
 	})
 }
 
-// Every request has an answer, and the server continues.
+// FuzzServer: every request gets an answer, and the server goes on.
 func FuzzServer(f *testing.F) {
 	f.Add("PUT", "/v1/session/create", `{"TTL":"10s","LockDelay":15000000000}`)
 	f.Add("PUT", "/v1/kv/a/b?cas=0&flags=3", "x")
@@ -195,8 +196,8 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-// TestRefused: the server refuses requests that it does not simulate by name, and never with 404, which means a
-// missing key.
+// TestRefused: the server refuses requests that it does not simulate, and its error names the unsupported part. It
+// never answers 404, which means that a key is missing.
 func TestRefused(t *testing.T) {
 	server := httptest.NewServer(&Server{})
 	defer server.Close()

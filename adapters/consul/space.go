@@ -13,14 +13,14 @@ import (
 	"github.com/lockproof/lockproof/model/consul"
 )
 
-// space is the keys of one run on an agent. They begin with a new mark. The first of them is acquired by a session of the
-// run, and deleted when the run ends: keys with a mark whose first key is missing belong to a dead run. Another key contains
-// the secret that proves the mark; keys without such a proof are never deleted.
+// space is the set of keys of one run on an agent. Their names begin with a new random mark. One key is acquired by a
+// session of the run, and deleted when the run ends: if it is missing, the run is dead, and its keys may be deleted.
+// Another key contains a secret that proves that a run created the mark; keys without such a proof are never deleted.
 type space struct {
 	agent   *Agent
-	mark    string // prefix of its keys
-	secret  string // proves the mark
-	session string // shows that the run is alive
+	mark    string // prefix of the run's keys
+	secret  string // proves that the run created the mark
+	session string // session whose existence shows that the run is alive
 
 	mu      sync.Mutex
 	wrote   map[string]bool
@@ -35,7 +35,7 @@ const (
 	spaceEnding = 20 * time.Second
 )
 
-// space creates a run's keys on the agent, after it has deleted those of dead runs.
+// space creates the keys of a new run on the agent. Before that, it deletes the keys of dead runs.
 func (a *Agent) space(ctx context.Context) (*space, error) {
 	mark, secret := stress.Proof()
 	s := &space{agent: a, mark: mark + "/", secret: secret, wrote: make(map[string]bool), renewed: time.Now()}
@@ -67,13 +67,13 @@ func (a *Agent) space(ctx context.Context) (*space, error) {
 	return s, nil
 }
 
-// under are the keys that begin with a prefix.
+// under returns the keys with the given prefix.
 func (a *Agent) under(ctx context.Context, prefix string) ([]consul.Entry, error) {
 	got, err := a.Do(ctx, &consul.Request{Method: consul.Get, Key: prefix, Recurse: true})
 	return got.Entries, err
 }
 
-// tidy deletes the keys of dead runs. It deletes a key only if the key has not changed since its run was seen dead.
+// tidy deletes the keys of dead runs. It does not delete a key that has changed since the run was found dead.
 func (a *Agent) tidy(ctx context.Context) error {
 	all, err := a.under(ctx, everyMark)
 	if err != nil {
@@ -96,7 +96,8 @@ func (a *Agent) tidy(ctx context.Context) error {
 	return nil
 }
 
-// proofLast moves the keys that prove marks to the end, so that the keys before them stay proved while they are deleted.
+// proofLast moves the keys that contain secrets to the end. So the other keys still have a proof when they are
+// deleted.
 func proofLast(all []consul.Entry) []consul.Entry {
 	last := func(e consul.Entry) int {
 		if _, rest, _ := strings.Cut(e.Key, "/"); rest == proof {
@@ -108,7 +109,7 @@ func proofLast(all []consul.Entry) []consul.Entry {
 	return all
 }
 
-// note records a key that is about to be written.
+// note records that the run is about to write a key.
 func (s *space) note(r *consul.Request) {
 	if r.Method == consul.Put {
 		s.mu.Lock()
@@ -117,7 +118,8 @@ func (s *space) note(r *consul.Request) {
 	}
 }
 
-// renew renews the session that shows that the run is alive. It returns an error if the agent has taken the run for dead.
+// renew renews the run's session. It returns an error if the session has ended, so that other runs consider this one
+// dead.
 func (s *space) renew(ctx context.Context) error {
 	s.mu.Lock()
 	due := time.Since(s.renewed) > renewal
@@ -135,7 +137,8 @@ func (s *space) renew(ctx context.Context) error {
 	return err
 }
 
-// end deletes the keys that the run has written, unless another program has written to them meanwhile, and ends its session.
+// end deletes the keys that the run has written, except those that another program has written since. Then it ends
+// the run's session.
 func (s *space) end() error {
 	ctx, cancel := context.WithTimeout(context.Background(), spaceEnding)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 	_ "github.com/lockproof/lockproof/sim/consul"
 )
 
-// served is a simulated server behind Go's multiplexer, which cleans paths, as Consul's own is.
+// served starts a simulated server behind Go's HTTP multiplexer, which cleans paths as Consul does.
 func served(t *testing.T) *agent {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -23,7 +23,8 @@ func served(t *testing.T) *agent {
 	return &agent{t, server.URL, ""}
 }
 
-// TestForeignKeys: a replay leaves keys and sessions alone that are not its own, whatever the lock in its file is called.
+// TestForeignKeys: a replay does not change keys and sessions that it has not created, whatever the name of the lock
+// in its file.
 func TestForeignKeys(t *testing.T) {
 	for _, name := range []string{"jobs", "../../victim", "../victim", "./x", "x//y", ".."} {
 		a := served(t)
@@ -51,7 +52,7 @@ func TestForeignKeys(t *testing.T) {
 	}
 }
 
-// TestForeignSession: a session that a replay has not created is not destroyed by it.
+// TestForeignSession: a replay does not destroy a session that it has not created.
 func TestForeignSession(t *testing.T) {
 	a := served(t)
 	session := a.session(`{"TTL":"1h"}`)
@@ -64,8 +65,8 @@ func TestForeignSession(t *testing.T) {
 	a.want("GET", "/v1/session/info/"+session, "", 200, session)
 }
 
-// TestSpaces: a run deletes the keys of dead runs. It keeps those of live runs, those without a mark, and those that
-// another program writes.
+// TestSpaces: a run deletes the keys of dead runs. It does not delete keys of live runs, keys without a mark, and
+// keys that another program writes.
 func TestSpaces(t *testing.T) {
 	a := served(t)
 	real := clientOf(t, a)
@@ -80,12 +81,12 @@ func TestSpaces(t *testing.T) {
 	for _, key := range []string{dead.mark + "jobs", alive.mark + "jobs", "lockproof.mine/x"} {
 		a.want("PUT", "/v1/kv/"+key, "x", 200, "true")
 	}
-	stranger, _ := stress.Proof() // whose secret is known to nobody
+	stranger, _ := stress.Proof() // nobody has its secret
 	for key, value := range map[string]string{stranger + "/x": "theirs", stranger + "/proof": dead.secret, stress.Prefix() + "/y": "theirs"} {
 		a.want("PUT", "/v1/kv/"+key, value, 200, "true")
 		defer a.want("GET", "/v1/kv/"+key, "", 200, "")
 	}
-	a.want("PUT", "/v1/session/destroy/"+dead.session, "", 200, "true") // as when its time is over
+	a.want("PUT", "/v1/session/destroy/"+dead.session, "", 200, "true") // as if its TTL were over
 	next, err := real.space(t.Context())
 	if err != nil {
 		t.Fatal(err)

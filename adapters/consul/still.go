@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/consul"
 )
 
-// NewStill simulates a Consul with one server whose time passes only by [Server.Advance].
+// NewStill returns a simulated Consul whose time passes only by [Server.Advance].
 func NewStill() *Server {
 	s := &Server{still: true}
 	s.mu.Lock()
@@ -33,7 +33,7 @@ func (s *Server) Advance(ms int64) {
 	s.tell()
 }
 
-// Waits reports whether a blocking query from an address is waiting for a change.
+// Waits reports whether a blocking query from a client address waits for a change.
 func (s *Server) Waits(from string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,21 +41,22 @@ func (s *Server) Waits(from string) bool {
 	return waits && seen == s.changed
 }
 
-// Keys are all keys, with the IDs of the sessions that hold them.
+// Keys returns all keys, with the IDs of the sessions that hold them.
 func (s *Server) Keys() []consul.Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.store.Under(""))
 }
 
-// Left is the number of milliseconds until a session ends unless it is renewed; 0 is never.
+// Left returns the number of milliseconds until a session ends, unless it is renewed. It returns 0 if the session
+// never ends.
 func (s *Server) Left(session string) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.store.Left(session)
 }
 
-// Delete deletes a key, whatever session holds it.
+// Delete deletes a key, even if a session holds it.
 func (s *Server) Delete(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

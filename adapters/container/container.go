@@ -16,13 +16,13 @@ var ErrNoEngine = errors.New("no container engine answers")
 // Image is a server's official image. Name is the server's name: rabbitmq, mariadb, postgres, redis or consul.
 type Image struct{ Name, Tag string }
 
-// kind is what all images of a server have in common.
+// kind is what all images of one server have in common.
 type kind struct {
-	tag         string // default tag, with which tests start the server
+	tag         string // tag of the image that tests start by default
 	repository  string
 	port        int
-	address     string            // without the host and port
-	environment map[string]string // lets the server start without a password
+	address     string            // format of the server's URL; %s is host:port
+	environment map[string]string // environment variables that let the server start without a password
 }
 
 var kinds = map[string]kind{
@@ -42,13 +42,13 @@ func Parse(text string) (Image, bool) {
 	return Image{name, tag}, known && tagForm.MatchString(tag)
 }
 
-// Usual returns the image of a server with the default tag.
+// Usual returns the image of a server with its default tag.
 func Usual(name string) Image { return Image{name, kinds[name].tag} }
 
 // String returns the image in the form that [Parse] reads.
 func (i Image) String() string { return i.Name + ":" + i.Tag }
 
-// Reference returns the image's name for a container engine.
+// Reference returns the image's name in the form that a container engine takes, with repository and tag.
 func (i Image) Reference() string { return kinds[i.Name].repository + ":" + i.Tag }
 
 // Port returns the port on which the server listens in its container.
@@ -63,21 +63,22 @@ func (i Image) URL(at string) string { return fmt.Sprintf(kinds[i.Name].address,
 // Server is a server in a container that was started for this process alone.
 type Server interface {
 	URL() string
-	// Restart ends the server in good order, starts it again with what it kept on disk, and waits until it is ready at its
-	// old address.
+	// Restart shuts the server down cleanly and starts it again with its data on disk. It returns when the server
+	// accepts commands at its old address.
 	Restart(ctx context.Context) error
-	// Stop removes the container with its volumes.
+	// Stop removes the container and its volumes.
 	Stop() error
 }
 
 // Ready returns nil if the server at url accepts commands.
 type Ready func(ctx context.Context, url string) error
 
-// Starter starts a server in a container, and waits until it is ready. The server lives until Stop.
+// Starter starts a server in a container, and returns when the server accepts commands. The server runs until Stop is
+// called.
 type Starter func(ctx context.Context, i Image, ready Ready) (Server, error)
 
-// MayStart reports whether there may be a container engine: the environment names one, or its command is installed. It
-// contacts no engine.
+// MayStart reports whether a container engine may be available: an environment variable names one, or the engine's
+// command is installed. It does not contact the engine.
 func MayStart() bool {
 	for _, name := range []string{"docker", "podman"} {
 		if _, err := exec.LookPath(name); err == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/container"
 )
 
-// TestParse: an image is the name of a server and a tag. Addresses are none.
+// TestParse: Parse accepts NAME:TAG, where NAME is a known server, and refuses everything else, such as URLs.
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"rabbitmq:4.1": "rabbitmq:4.1", "rabbitmq:4.1-management": "rabbitmq:4.1-management", "mariadb:11": "mariadb:11", "postgres:17-alpine": "postgres:17-alpine",
@@ -26,7 +26,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestUsual: every server has an image for whoever names no tag, with a port and an address.
+// TestUsual: every server has an image with a default tag, a port and a URL.
 func TestUsual(t *testing.T) {
 	for name, want := range map[string]string{
 		"rabbitmq": "amqp://guest:guest@h:1/%2F", "mariadb": "mysql://root@h:1/", "postgres": "postgres://postgres@h:1/postgres",
@@ -42,7 +42,7 @@ func TestUsual(t *testing.T) {
 	}
 }
 
-// TestMayStart: an engine is looked for where the environment names one, or its command is installed.
+// TestMayStart: there may be an engine if the environment names one, or if its command is installed.
 func TestMayStart(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("DOCKER_HOST", "")

@@ -1,4 +1,4 @@
 package explorer
 
-// The backends whose executions can be explored.
+// This import registers the backend whose executions can be explored.
 import _ "github.com/lockproof/lockproof/sim/amqp"

@@ -27,7 +27,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// browser starts a browser without a window, and skips the test where there is none.
+// browser starts a headless browser. It skips the test if none is installed.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	path := ""
@@ -55,7 +55,7 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// counterexamples are those of testdata, by file.
+// counterexamples returns the contents of the counterexamples in testdata, by file name.
 func counterexamples(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -75,7 +75,8 @@ func counterexamples(t *testing.T) map[string]string {
 	return all
 }
 
-// page writes the page of a replay with the explorer in it, and returns its address, which is a file's.
+// page writes the HTML page of a counterexample's replay, with the explorer in it, to a file. It returns the page's
+// file URL.
 func page(t *testing.T, file string) string {
 	t.Helper()
 	ce, err := histories.LoadCounterexample(file)
@@ -115,7 +116,7 @@ func page(t *testing.T, file string) string {
 
 const known = "../../testdata/counterexamples/locked-is-success.mutual-exclusion.json"
 
-// walker is a page in the browser, and who walks it.
+// walker drives a page in the browser for a test.
 type walker struct {
 	t   *testing.T
 	ctx context.Context
@@ -142,7 +143,7 @@ func (w walker) says(script string) string {
 	return text
 }
 
-// expect is what the page has to say in one of its parts.
+// expect fails the test if the element with this id does not show the text that is wanted.
 func (w walker) expect(id, want string) {
 	w.t.Helper()
 	if got := w.text(id); !strings.Contains(got, want) {
@@ -163,7 +164,7 @@ func quoted(text string) string {
 	return string(data)
 }
 
-// TestServed: a page that is served asks the program that serves it, and says so when that is gone.
+// TestServed: a page that a program serves sends its requests to that program, and reports when the program is gone.
 func TestServed(t *testing.T) {
 	target, err := engine.TargetNamed("semaphore")
 	if err != nil {
@@ -187,9 +188,9 @@ func TestServed(t *testing.T) {
 	w.expect("lp-status", "does not answer any more")
 }
 
-// TestBrowser walks an execution in a browser, from a file, offline: by keys and clicks, with another choice, a
-// fault, another option, its address, the state space, and what is saved. The browser says the same of all
-// counterexamples as is said here, byte by byte.
+// TestBrowser steps through executions in a browser, offline, from a file. It uses keys and clicks, takes other
+// choices, adds a fault, changes an option, opens the state space, and saves the execution. For all counterexamples
+// the browser's response equals the one computed in this process, byte by byte.
 func TestBrowser(t *testing.T) {
 	w := walker{t, browser(t)}
 	address := page(t, known)
@@ -208,7 +209,7 @@ func TestBrowser(t *testing.T) {
 	w.expect("lp-queues", "jobs-1-Bexclusive0c2")
 	w.expect("lp-clients", "c1acquire: claiming")
 
-	w.click("#lp-next button:not(.taken)") // c2 goes on before c1
+	w.click("#lp-next button:not(.taken)") // client c2 takes the next step, before c1
 	w.expect("lp-where", "step 6 of 6")
 	w.expect("lp-verdict", "nothing is violated")
 	w.click("#lp-wrong summary")
@@ -232,7 +233,7 @@ func TestBrowser(t *testing.T) {
 		t.Errorf("the option is not in what is saved: %v", err)
 	}
 
-	w.click("#lp-map circle.broken") // of the state space
+	w.click("#lp-map circle.broken") // in the diagram of the state space
 	w.expect("lp-verdict", "✗")
 	w.expect("lp-clients", "holds the lock")
 
@@ -245,7 +246,7 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// saved is the file behind the link that saves.
+// saved returns the file to which the page's save link points.
 func (w walker) saved() string {
 	w.t.Helper()
 	text, err := chromedp.Run(w.ctx, chromedp.Evaluate[string](`fetch(document.getElementById("lp-save").href).then((r) => r.text())`, chromedp.EvalAwaitPromise))
@@ -255,7 +256,8 @@ func (w walker) saved() string {
 	return text
 }
 
-// confirm has what was saved in the browser carried out here: it is violated if the page said so.
+// confirm replays the execution that the page saved. The replay must find a violation if and only if the page showed
+// one.
 func confirm(t *testing.T, saved, verdict string) {
 	t.Helper()
 	ce, err := histories.DecodeCounterexample("saved", []byte(saved))
@@ -274,7 +276,7 @@ func confirm(t *testing.T, saved, verdict string) {
 	}
 }
 
-// TestEmbedded: the program that is embedded, if one is, is what the sources give now.
+// TestEmbedded: if a compiled explorer is embedded, it is the one that the present sources compile to.
 func TestEmbedded(t *testing.T) {
 	embedded := program.Embedded()
 	if embedded == nil {

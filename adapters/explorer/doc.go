@@ -1,6 +1,6 @@
-// Package explorer lets a reader of a page step through one execution. It carries the execution out again in the
-// simulated world, as far as the reader goes, and says what can happen next and what is judged of it. The same code
-// runs in the browser, compiled to WebAssembly ([wasm]), and here, where it is tested.
+// Package explorer lets the reader of an HTML page step through one execution. It repeats the execution in the
+// simulated world up to the reader's step. Then it lists what can happen next, and which properties are violated. The
+// same code runs in the browser, compiled to WebAssembly ([wasm]), and in this package's tests.
 //
 // [wasm]: https://pkg.go.dev/github.com/lockproof/lockproof/cmd/lockproof/explorer/wasm
 package explorer

@@ -9,10 +9,10 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// pauses is how long time is let pass where nothing says how long, in milliseconds.
+// pauses is the default duration of a pause and of a lapse of time, in milliseconds.
 const pauses = 50
 
-// enabled is all that can happen next: what the clients do, and then what can go wrong.
+// enabled returns all actions that are possible after step at: first those of clients, then faults.
 func (x *exploration) enabled(w *sim.World, at int) (all []Choice) {
 	var taken scenario.Action
 	if at < len(x.trace.Steps) {
@@ -26,7 +26,8 @@ func (x *exploration) enabled(w *sim.World, at int) (all []Choice) {
 	return all
 }
 
-// candidates are actions of every kind, possible or not; the one that the execution takes is among them.
+// candidates returns actions of every kind, possible or not. They include taken, the action that the execution takes
+// here.
 func candidates(w *sim.World, clients int, taken scenario.Action) (all []scenario.Action) {
 	add := func(kind scenario.ActionKind, c uint8, late bool, arg uint32) {
 		all = append(all, scenario.Action{Kind: kind, Client: c, Late: late, Arg: arg})
@@ -68,7 +69,7 @@ func candidates(w *sim.World, clients int, taken scenario.Action) (all []scenari
 	return all
 }
 
-// says is an action in words.
+// says returns an action in words, such as "c1 calls acquire".
 func (x *exploration) says(w *sim.World, a scenario.Action) string {
 	the, late := lock.BackendOf(x.target).Words.The(), ""
 	if a.Late {
@@ -106,7 +107,8 @@ func (x *exploration) says(w *sim.World, a scenario.Action) string {
 	return a.String()
 }
 
-// next is the operation that a client calls next; "" where it is in one.
+// next returns the operation that client c calls next, such as "add 2". It returns "" if the client is in the middle
+// of an operation or has none left.
 func (x *exploration) next(w *sim.World, c uint8) string {
 	st := w.Client(c)
 	ops := x.trace.Scenario.Clients[c-1].Ops

@@ -16,48 +16,49 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Request asks for an execution: that of a counterexample, or another one of the same clients.
+// Request asks for an execution: the one of a counterexample, or another execution of the same clients.
 type Request struct {
-	// File is the counterexample as it stands in its file.
+	// File is the content of the counterexample's file.
 	File string `json:"file"`
-	// Edited says that Actions, even if empty, are carried out instead of the file's actions.
+	// Edited means that Actions replace the actions of the file, even if Actions is empty.
 	Edited  bool              `json:"edited"`
 	Actions []scenario.Action `json:"actions"`
-	// Options are changed by name.
+	// Options are the options to change: new values, by name.
 	Options map[string]string `json:"options"`
-	// At is the step after which what can happen next is asked for; a negative number is the last one.
+	// At is the number of the step after which the response lists the possible actions. 0 is the start of the
+	// execution; a negative number is its end.
 	At int `json:"at"`
 }
 
-// Response is the execution that was asked for.
+// Response is the execution that was asked for, or the error.
 type Response struct {
-	Error   string            `json:"error,omitzero"` // why there is none
+	Error   string            `json:"error,omitzero"` // why there is no execution; "" if there is one
 	Target  string            `json:"target"`
 	Doc     string            `json:"doc"`
-	Wanted  string            `json:"wanted"` // the property that the file is about
+	Wanted  string            `json:"wanted"` // name of the property that the counterexample is about
 	Actions []scenario.Action `json:"actions"`
-	// Steps are the moments of the execution; the first is before the first action.
+	// Steps are the states of the execution. The first is the state before the first action.
 	Steps      []Step   `json:"steps"`
 	At         int      `json:"at"`
-	Enabled    []Choice `json:"enabled"` // at that step
+	Enabled    []Choice `json:"enabled"` // actions that are possible after step At
 	Properties []Judged `json:"properties"`
 	Options    []Option `json:"options"`
 	Diagram    string   `json:"diagram"`
 	Strips     string   `json:"strips"`
-	Saved      string   `json:"saved"` // the execution as the file of a counterexample
+	Saved      string   `json:"saved"` // the execution in the format of a counterexample file
 	SavedName  string   `json:"savedName"`
 }
 
-// Step is one moment of an execution.
+// Step is the state after one step of an execution.
 type Step struct {
-	Text      string     `json:"text"` // what happened in it
+	Text      string     `json:"text"` // what happened in the step
 	Mark      string     `json:"mark,omitzero"`
 	Time      int64      `json:"time"`
 	Clients   []Client   `json:"clients"`
 	Resources []Resource `json:"resources"`
 }
 
-// Client is how a client stands.
+// Client is the state of a client after a step, in words.
 type Client struct {
 	Name    string `json:"name"`
 	Doing   string `json:"doing"`
@@ -65,7 +66,7 @@ type Client struct {
 	Link    string `json:"link"`
 }
 
-// Resource is something that the server has.
+// Resource is something on the server, such as a queue.
 type Resource struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"`
@@ -73,39 +74,40 @@ type Resource struct {
 	Owner   string `json:"owner"`
 }
 
-// Choice is something that can happen next.
+// Choice is an action that is possible next.
 type Choice struct {
 	Action scenario.Action `json:"action"`
 	Text   string          `json:"text"`
 	Fault  bool            `json:"fault"`
-	Taken  bool            `json:"taken"` // by the execution at hand
+	Taken  bool            `json:"taken"` // the execution takes this action
 }
 
-// Judged is what is said of a property.
+// Judged is the verdict on one property.
 type Judged struct {
 	Name     string `json:"name"`
 	Sentence string `json:"sentence"`
-	Step     int    `json:"step,omitzero"` // at which it shows, from 1; 0 is that it is not violated
+	Step     int    `json:"step,omitzero"` // number, from 1, of the step that violates it; 0 if it is not violated
 	Explain  string `json:"explain,omitzero"`
 	Cause    string `json:"cause,omitzero"`
 }
 
-// Option is an option and its value.
+// Option is an option of the lock and its value.
 type Option struct {
 	Name   string `json:"name"`
 	Values string `json:"values"`
 	Doc    string `json:"doc"`
 	Value  string `json:"value"`
-	Fixed  bool   `json:"fixed"` // the target makes it so
+	Fixed  bool   `json:"fixed"` // the lock does not let the option be changed
 }
 
-// World is what can be explored: locks by their names, nil for one that is not known, and what is judged besides of each.
+// World is what can be explored. Named returns a lock by its name, or nil. Own are user-defined properties, which are
+// judged as well.
 type World struct {
 	Named func(name string) *lock.Target
 	Own   own.List
 }
 
-// Explore answers a request, both as JSON.
+// Explore answers a request. The request and the response are JSON.
 func (w World) Explore(request []byte) []byte {
 	var q Request
 	var r *Response
@@ -123,7 +125,7 @@ func (w World) Explore(request []byte) []byte {
 	return out
 }
 
-// Refused is the response that says why there is no execution.
+// Refused returns the JSON response for an error.
 func Refused(err error) []byte {
 	out, _ := json.Marshal(&Response{Error: err.Error()})
 	return out
@@ -156,13 +158,13 @@ func (w World) explore(q *Request) (*Response, error) {
 	return x.response(q.At), nil
 }
 
-// exploration is an execution that is looked at.
+// exploration is the execution of one request.
 type exploration struct {
 	target *lock.Target
 	ce     *histories.Counterexample
 	trace  *scenario.Trace
 	own    own.List
-	seen   property.Set // of what is to be seen
+	seen   property.Set // user-defined "sometimes" properties that the execution satisfies
 }
 
 func (x *exploration) response(at int) *Response {
@@ -187,7 +189,7 @@ func (x *exploration) response(at int) *Response {
 	return r
 }
 
-// walk goes through the execution and tells each moment, and what can happen after one.
+// walk repeats the execution. It returns the state after each step, and the actions that are possible after step at.
 func (x *exploration) walk(s *scenario.Scenario, at int) (steps []Step, enabled []Choice) {
 	words := draw.Transcript(x.trace)
 	var w sim.Runner
@@ -206,7 +208,8 @@ func (x *exploration) walk(s *scenario.Scenario, at int) (steps []Step, enabled 
 	return steps, enabled
 }
 
-// whose is a step's text with the client that takes it.
+// whose returns a step's text, preceded by the name of the client that takes the step if the text does not begin with
+// it.
 func whose(a scenario.Action, text string) string {
 	if name := fmt.Sprintf("c%d ", a.Client); a.Client > 0 && !strings.HasPrefix(text, name) {
 		return name + text
@@ -267,7 +270,7 @@ func (x *exploration) client(w *sim.World, c uint8) Client {
 	return d
 }
 
-// judged are the properties that apply, and where they are violated.
+// judged returns the verdicts on all properties that apply to the lock.
 func (x *exploration) judged() (all []Judged) {
 	applicable := property.Of(x.target)
 	for p := range property.Count {
@@ -297,7 +300,7 @@ func (x *exploration) judged() (all []Judged) {
 	return all
 }
 
-// violation is the first violation of a property.
+// violation returns the first violation of property p.
 func (x *exploration) violation(p property.Property) (scenario.Violation, bool) {
 	i := slices.IndexFunc(x.trace.Violations, func(v scenario.Violation) bool { return v.Property == p })
 	if i < 0 {
@@ -316,8 +319,9 @@ func (x *exploration) options() (all []Option) {
 	return all
 }
 
-// counterexample is the execution as the file of one: of the property that it was about, or else of the first that is
-// violated. One in which none is, is kept as it is, and replays with none violated.
+// counterexample returns the execution in the format of a counterexample file. The file is about the same property as
+// before if that is violated, otherwise about the first violated one. If none is violated, the file says so, and its
+// replay finds no violation.
 func (x *exploration) counterexample(done scenario.Scenario) ([]byte, error) {
 	ce := *x.ce
 	v, ok := x.violation(ce.Property)

@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// files are the counterexamples of testdata.
+// files returns the paths of the counterexamples in testdata.
 func files(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob("../../testdata/counterexamples/*.json")
@@ -28,7 +28,7 @@ func files(t *testing.T) []string {
 	return append(all, more...)
 }
 
-// ask has the explorer answer.
+// ask sends a request to the explorer and decodes its response.
 func ask(t *testing.T, q Request) *Response {
 	t.Helper()
 	data, err := json.Marshal(q)
@@ -42,8 +42,8 @@ func ask(t *testing.T, q Request) *Response {
 	return &r
 }
 
-// TestVerdicts: the explorer says of every counterexample what the command line says. The command line says the same
-// of what the explorer saves, at the end and after each other choice at one step.
+// TestVerdicts: the explorer's verdicts on every counterexample equal those of the command line. So do the verdicts
+// on the files that the explorer saves, at the end of the execution and after each other choice at one step.
 func TestVerdicts(t *testing.T) {
 	for i, file := range files(t) {
 		data, err := os.ReadFile(file)
@@ -69,7 +69,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// agree holds the explorer's verdicts against those of the engine, which the command line tells.
+// agree fails the test if the explorer's verdicts in r differ from those of a replay by the engine.
 func agree(t *testing.T, name, file string, r *Response) {
 	t.Helper()
 	ce, err := histories.DecodeCounterexample(name, []byte(file))
@@ -97,7 +97,7 @@ func agree(t *testing.T, name, file string, r *Response) {
 	}
 }
 
-// TestErrors: whatever is asked, there is an answer.
+// TestErrors: an invalid request gets a response with an error.
 func TestErrors(t *testing.T) {
 	data, err := os.ReadFile(files(t)[0])
 	if err != nil {
@@ -120,7 +120,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzExplore: no request makes it panic.
+// FuzzExplore: no request makes Explore panic.
 func FuzzExplore(f *testing.F) {
 	data, err := os.ReadFile("../../testdata/counterexamples/locked-is-success.mutual-exclusion.json")
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// clipped is what stands beyond the page's right edge. Parts that have to scroll in a frame of their own are left
-// out: diagrams, whose steps stand below in words, and tables with a column for each property.
+// clipped is a script that lists what extends beyond the page's left or right edge. It ignores elements that scroll
+// in a frame of their own: diagrams, and tables with a column for each property.
 const clipped = `(() => {
   const width = document.documentElement.clientWidth, bad = [];
   if (document.documentElement.scrollWidth > width) bad.push("the page is " + document.documentElement.scrollWidth + " wide");
@@ -28,17 +28,18 @@ const clipped = `(() => {
   return bad.join("\n");
 })()`
 
-// unread are diagrams that do not fit a phone and whose steps cannot be read in words below; a desk has room to scroll.
+// unread is a script that lists diagrams wider than a phone whose steps are not also shown as text. It is not used at
+// the width of a desktop.
 const unread = `[...document.querySelectorAll("figure.diagram")].filter((f) => {
   const steps = f.parentElement.querySelector("details.steps li");
   return f.scrollWidth > f.clientWidth && !(steps && steps.checkVisibility({contentVisibilityAuto: true}));
 }).map((f) => f.closest("section").id).join("\n")`
 
-// cut is what is lost on paper, where nothing scrolls.
+// cut is a script that lists what is cut off on paper, where nothing scrolls.
 const cut = `[...document.querySelectorAll("pre, figure, table, .wide, .tall")].filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0)
   .map((e) => e.tagName + " " + e.className + " " + e.scrollWidth + " > " + e.clientWidth + ": " + e.textContent.slice(0, 60)).join("\n")`
 
-// TestFits: on each kind of page nothing is cut off: at the width of a phone and of desks, and on paper.
+// TestFits: no kind of page is cut off at the width of a phone, of desktops, or of paper.
 func TestFits(t *testing.T) {
 	w := walker{t, browser(t)}
 	files, err := filepath.Glob("../../testdata/histories/*.html")
@@ -64,7 +65,7 @@ func TestFits(t *testing.T) {
 			}
 		}
 		w.media("print")
-		w.do("paper", chromedp.EmulateViewport(718, 1000)) // A4 without margins
+		w.do("paper", chromedp.EmulateViewport(718, 1000)) // size of A4 paper without margins
 		if bad := w.says(clipped) + w.says(cut); bad != "" {
 			t.Errorf("%s on paper:\n%s", filepath.Base(file), bad)
 		}
@@ -72,7 +73,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// media has the page shown as on paper, or, where it is "", as on a screen.
+// media shows the page as on the given medium, such as "print"; "" is the screen.
 func (w walker) media(kind string) {
 	w.t.Helper()
 	if _, err := chromedp.Call(w.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: kind}); err != nil {
@@ -80,7 +81,7 @@ func (w walker) media(kind string) {
 	}
 }
 
-// checked is the page of a history that was recorded.
+// checked writes the page of a check of a recorded history, and returns its path.
 func checked(t *testing.T) string {
 	t.Helper()
 	h, _, err := histories.LoadHistory("../../testdata/histories/jepsen-mutex-two-holders.edn", histories.Header{Kind: lock.Mutex, Locks: []histories.Named{{Name: "lock", Slots: 1}}})

@@ -2,29 +2,30 @@ package gate
 
 import "maps"
 
-// Counts is what went over clients' connections. In is what clients sent, Out is what they received.
+// Counts counts what was transmitted over clients' connections. In is what clients sent, Out is what they received.
 type Counts struct {
 	Opened     int // number of connections
-	RoundTrips int // number of times a client began to wait for a reply
+	RoundTrips int // number of times that a client began to wait for a reply
 	In, Out    Traffic
-	Heartbeats int // number of heartbeats of clients
-	// Commands are the numbers of commands sent, by kind, without those that open and close connections.
+	Heartbeats int // number of heartbeats that clients have sent
+	// Commands are the numbers of commands sent, by kind, such as SET. Commands that open and close connections are
+	// not included.
 	Commands map[string]int
 }
 
-// Traffic is an amount of a protocol's frames, in bytes with their overhead.
+// Traffic is a number of protocol frames, and their bytes including overhead.
 type Traffic struct{ Frames, Bytes int }
 
-// Add adds another amount, multiplied by times.
+// Add adds o to t, multiplied by times.
 func (t *Traffic) Add(o Traffic, times int) {
 	t.Frames += times * o.Frames
 	t.Bytes += times * o.Bytes
 }
 
-// Add adds other counts.
+// Add adds the counts o to c.
 func (c *Counts) Add(o *Counts) { c.add(o, 1) }
 
-// Less subtracts o.
+// Less subtracts the counts o from c.
 func (c *Counts) Less(o *Counts) { c.add(o, -1) }
 
 func (c *Counts) add(o *Counts, times int) {

@@ -43,7 +43,7 @@ var ErrProtocol = errors.New("it speaks another protocol")
 
 // Conn is a client's connection. A connection is always represented by the same value.
 type Conn interface {
-	// Open reports whether the server has accepted the connection from the beginning. Otherwise a command opens it.
+	// Open reports whether the server has the connection from the beginning. If not, a command opens it; see [Opens].
 	Open() bool
 	// Cut closes the client's socket at once. Unwritten output is lost.
 	Cut()
@@ -51,19 +51,20 @@ type Conn interface {
 	HangUp()
 	// Farewell answers a command that closes a connection which the server no longer has, and closes the client's socket.
 	Farewell(Command)
-	// Release lets the server see the end of the connection. Commands of the connection that pass later have no effect.
+	// Release lets the server see the end of the connection. Commands of the connection that pass after that have no
+	// effect.
 	Release()
 	// Behind reports whether the client has written something, or closed its socket, and the gate has not seen that yet. If
 	// so, caughtUp is called once the gate has seen it, without holding locks, unless a later call of Behind replaces it.
 	Behind(caughtUp func()) bool
 	// Parts is the number of sessions within the connection, such as AMQP's channels; 0 if connections have no parts.
 	Parts() int
-	// Break makes the server end a part as soon as the client uses it: the part of the command or, if the command is nil,
-	// the last part. If connections have no parts, Break does nothing.
+	// Break makes the server end a part of the connection as soon as the client uses it. That is the part that the
+	// command belongs to or, if the command is nil, the last part. If connections have no parts, Break does nothing.
 	Break(Command)
-	// Mend revokes a Break that the client has not seen yet.
+	// Mend cancels a Break that has not taken effect yet.
 	Mend()
-	// Renew begins a run: the numbers that traces use in a connection restart.
+	// Renew begins a run: numbers that traces show, such as delivery tags, restart.
 	Renew()
 }
 
@@ -80,7 +81,8 @@ const (
 // Command is a client's command at the gate. A command is always represented by the same value.
 type Command interface {
 	Conn() Conn
-	// Endpoint is the server that receives the command, as an index of the addresses' URLs; 0 if there is only one server.
+	// Endpoint returns the index of the server that receives the command, among the URLs of the client's [Address]; 0
+	// if there is only one server.
 	Endpoint() int
 	// Number is the number of the command in its connection, from 1, in order of arrival.
 	Number() uint64
@@ -91,7 +93,7 @@ type Command interface {
 	Replies() bool
 	// MayChange reports whether the command may change the server's state of a lock.
 	MayChange() bool
-	// IsNext reports whether all commands have passed that must pass before this one.
+	// IsNext reports whether all commands that must pass before this one have passed.
 	IsNext() bool
 	// Obsolete reports whether the command's connection, or its part of the connection, has ended since, so that the command
 	// has no effect.
@@ -108,29 +110,30 @@ type Command interface {
 	Refuse()
 	// Discard drops the command. It never reaches the server, and the client never sees a reply.
 	Discard()
-	// Exchange begins the exchange of the command and its reply, which traces show.
+	// Exchange starts recording the command and its reply, for traces.
 	Exchange() Exchange
-	// Payload is the command as the server's model represents it.
+	// Payload returns the command in the form of the server's model.
 	Payload() any
 }
 
 // Exchange is a command that leaves the gate, and its reply.
 type Exchange interface {
-	// Answer sets the reply; nil is no reply. fault says that a fault has broken the command's part of the connection.
+	// Answer records the reply; nil if there is none. fault is true if a fault has ended the command's part of the
+	// connection.
 	Answer(a Answer, fault bool)
-	// Disconnect sets, in place of a reply, that the connection is gone.
+	// Disconnect records that the connection ended before a reply.
 	Disconnect()
 	// EndsConnection reports whether the exchange ends its connection, and whether the client caused that.
 	EndsConnection() (ends, byClient bool)
 	// EndsPart reports whether the exchange ends a part of its connection, and whether a fault caused that.
 	EndsPart() (ends, fault bool)
-	// Cost is the exchange in the form in which promises about cost are judged.
+	// Cost returns what the exchange contributes to an operation's cost, such as round trips.
 	Cost() backend.Exchange
 	// Describe records the command and its reply in step.
 	Describe(step *scenario.TraceStep)
 }
 
-// Answer is a message from the server to a client.
+// Answer is a message from the server, at the gate.
 type Answer interface {
 	Conn() Conn
 	// Asked reports whether the answer replies to a command. Otherwise the server sends it unasked.
@@ -138,24 +141,24 @@ type Answer interface {
 	// Settled is the number of commands that the answer replies to. Settles reports whether a command is one of them.
 	Settled() int
 	Settles(Command) bool
-	// Ends reports whether the answer ends the connection.
+	// Ends reports whether the connection ends with the answer.
 	Ends() bool
-	// Voids reports whether the answer makes a command at the gate void.
+	// Voids reports whether the answer makes a waiting command void, so that it must not pass any more.
 	Voids(Command) bool
-	// Send sends the answer to the client. scheduled says that a schedule decides. If servers of this kind sometimes send
-	// two answers together, the answer may then be held back and sent with the next one.
+	// Send sends the answer to the client. scheduled is true if a schedule decides what happens. If servers of this
+	// kind sometimes send two answers together, the answer may then be held back and sent with the next one.
 	Send(scheduled bool)
 	// Lose drops the answer, so that the client never receives it.
 	Lose()
 }
 
-// Address is where one client finds the servers.
+// Address is where one client connects to the servers.
 type Address interface {
 	// URLs are the addresses in the form that clients expect, one for each server: a lock may be spread over several.
 	URLs() ([]string, error)
 	// Counts counts what has gone over the address's connections so far.
 	Counts() Counts
-	// Close ends all connections of the address without closing them in good order.
+	// Close ends all connections of the address abruptly.
 	Close() error
 }
 
@@ -169,8 +172,8 @@ type Watched interface {
 
 // Limits bound the resources of one client.
 type Limits struct {
-	Connections int           // simultaneous connections
-	Handshake   time.Duration // time until a connection is established
+	Connections int           // maximum number of simultaneous connections
+	Handshake   time.Duration // maximum time to establish a connection
 }
 
 // Server is a server behind the gate, real or simulated.
@@ -181,13 +184,13 @@ type Server interface {
 	Endpoints() int
 	// Prefix begins the names of all locks on the server, so that they differ from the names of others.
 	Prefix() string
-	// Ours reports whether the server has virtual time.
+	// Ours reports whether the server's time is virtual, so that Advance lets it pass.
 	Ours() bool
-	// Plays reports whether the server supports a fault.
+	// Plays reports whether the server supports a fault, such as a restart.
 	Plays(scenario.ActionKind) bool
 	// Advance lets ms milliseconds of virtual time pass, if the server has virtual time.
 	Advance(ms int64)
-	// Restart stops the server and starts it again, if the server is ours.
+	// Restart stops the server and starts it again, if lockproof started it.
 	Restart()
 	// Begin begins a run. The names of its locks contain part. Items that exist already do not belong to the run.
 	Begin(part string)
@@ -197,11 +200,11 @@ type Server interface {
 	Canonical(item string) string
 	// Words are the words for an item and for its amount.
 	Words() (item, amount string)
-	// Holders are the holders of a lock with the given number of slots, according to declaration d. client maps a connection
-	// to its client; 0 is no client of the run.
+	// Holders returns who holds a lock with the given number of slots. d declares how the lock's items show that.
+	// client returns the client of a connection; 0 if the connection belongs to no client of the run.
 	Holders(d holding.Declared, lock string, slots int, client func(Conn) uint8) []holding.Hold
-	// Crowds reports whether clients create items whose names are not derived from their locks' names, so that two runs on
-	// the same server would disturb each other.
+	// Crowds reports whether two runs on the same server would disturb each other, because clients create items whose
+	// names do not contain the names of their locks.
 	Crowds() bool
 	// Remove deletes items that clients have created and that are not exclusive to a connection.
 	Remove(items []string) error
@@ -209,30 +212,30 @@ type Server interface {
 	// was no difference or there is no simulated one. Agreed is the number of replies that were compared and equal.
 	Disagreement() string
 	Agreed() int
-	// Close deletes what clients have left on the server, and stops what was started for the server.
+	// Close deletes what clients have left on the server, and stops everything that lockproof started for it.
 	Close() error
 }
 
-// Stated is a Server that shows its state.
+// Stated is a Server that can return its state, so that equal states are found.
 type Stated interface {
 	Server
-	// State describes the server's state, and is the same for equal states. It identifies a connection by its client, which
-	// client gives. The server's further behaviour depends on nothing else, unless whole is false: then part of the state is
-	// missing.
+	// State describes the server's state; equal states have equal descriptions. client returns the client of a
+	// connection, by which the description names the connection. If whole is false, the server's behaviour also
+	// depends on state that is not described.
 	State(client func(Conn) uint8) (state string, whole bool)
 }
 
-// Unseen is a Server that hides something which other servers show.
+// Unseen is a Server that does not reveal something which other servers reveal, such as its keys.
 type Unseen interface {
 	Server
-	// Unseen describes in a sentence what is unknown.
+	// Unseen returns a sentence about what the server does not reveal.
 	Unseen() string
 }
 
-// Item is something that clients have created on a server: a queue, a key.
+// Item is something that clients have created on a server, such as a queue or a key.
 type Item struct {
 	Name   string
-	Amount int   // of its contents
+	Amount int   // size of its contents, for example the number of a queue's messages
 	Owner  Conn  // the only connection that may use it; nil if there is no such connection
-	Lasts  int64 // virtual milliseconds of disuse after which it expires; 0 is never
+	Lasts  int64 // virtual milliseconds without use after which it expires; 0 means never
 }

@@ -6,26 +6,26 @@ import "github.com/lockproof/lockproof/model/holding"
 // plug-in embeds Private, and implements the other methods itself.
 type Private struct{}
 
-// Endpoints is 1.
+// Endpoints returns 1: there is one server.
 func (Private) Endpoints() int { return 1 }
 
-// Prefix is "", since no other worker uses the server.
+// Prefix returns "", since no other worker uses the server.
 func (Private) Prefix() string { return "" }
 
-// Ours is true: the server has virtual time.
+// Ours returns true, since the server has virtual time.
 func (Private) Ours() bool { return true }
 
-// Restart does nothing.
+// Restart does nothing. A plug-in whose server can restart replaces it.
 func (Private) Restart() {}
 
-// Holders is nil: they are unknown.
+// Holders returns nil, since the holders are unknown.
 func (Private) Holders(holding.Declared, string, int, func(Conn) uint8) []holding.Hold { return nil }
 
-// Crowds is false, since the server has no other run.
+// Crowds returns false, since no other run uses the server.
 func (Private) Crowds() bool { return false }
 
-// Disagreement is "", since there is no simulated server.
+// Disagreement returns "", since there is no simulated server.
 func (Private) Disagreement() string { return "" }
 
-// Agreed is 0.
+// Agreed returns 0, as there is nothing to compare.
 func (Private) Agreed() int { return 0 }

@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Lock is one client of locks, with its own connection to the broker. Its methods are called one at a time. After an error
-// it is unknown whether the call had an effect, unless the error wraps [ErrNoEffect].
+// Lock is one client of locks, with its own connection to the broker. Its methods are not called concurrently. After
+// an error it is unknown whether the call had an effect, unless the error wraps [ErrNoEffect].
 type Lock interface {
 	// Acquire tries to get a slot of a lock. slot is its number, from 1, or 0 if all slots are taken.
 	Acquire(ctx context.Context, name string) (slot int, err error)
@@ -23,7 +23,7 @@ type Lock interface {
 	Verify(ctx context.Context, name string, slot int) (held bool, err error)
 	// Release releases a slot.
 	Release(ctx context.Context, name string, slot int) error
-	// Close releases the client's own resources: its connection.
+	// Close closes the client's connection, and releases its other resources.
 	Close() error
 }
 
@@ -34,24 +34,25 @@ type Administrator interface {
 	// Create makes a lock with the given number of slots. Destroy removes all its slots.
 	Create(ctx context.Context, name string, slots int) error
 	Destroy(ctx context.Context, name string) error
-	// Count is the number of slots of a lock, held or not.
+	// Count returns the number of slots of a lock, held or not.
 	Count(ctx context.Context, name string) (slots int, err error)
 }
 
-// Resizer is an Administrator that can change the number of slots later.
+// Resizer is an Administrator that can change the number of slots of an existing lock.
 type Resizer interface {
 	Administrator
 	Add(ctx context.Context, name string, slots int) error
 	Remove(ctx context.Context, name string, slots int) error
 }
 
-// Waiter is a Lock that can wait until a slot is free.
+// Waiter is a Lock whose clients can wait until a slot is free.
 type Waiter interface {
 	Lock
 	Wait(ctx context.Context, name string, slot int) error
 }
 
-// Waiting is a Lock whose clients can wait for a slot that others hold, at most for timeout; slot is 0 if there was none.
+// Waiting is a Lock whose clients can wait for a slot, at most for timeout. slot is 0 if no slot became free in that
+// time.
 type Waiting interface {
 	Lock
 	AcquireWithin(ctx context.Context, name string, timeout time.Duration) (slot int, err error)
@@ -63,8 +64,8 @@ type Several interface {
 	Several() bool
 }
 
-// Fencing is a Lock that gives fencing tokens. Token is the token, from 1, of the slot that the last call has acquired. It
-// is called after an acquire that was granted.
+// Fencing is a Lock that gives fencing tokens. Token returns the token, from 1, of the slot that the last acquire was
+// granted. It is called only after a granted acquire.
 type Fencing interface {
 	Lock
 	Token(name string, slot int) int64
@@ -77,7 +78,8 @@ type Limited interface {
 	AcquireLimited(ctx context.Context, name string, limit int) (slot int, err error)
 }
 
-// Leased is a Lock whose holds end by themselves after a time that each acquire states, as with locks with leases on Redis.
+// Leased is a Lock whose slots are released when a lease ends, as with locks on Redis. Each acquire states the
+// lease's duration.
 type Leased interface {
 	Lock
 	AcquireFor(ctx context.Context, name string, lease time.Duration) (slot int, err error)
@@ -124,17 +126,17 @@ func notAdministrator(made Lock) error {
 
 type client struct {
 	starter Starter
-	lock    Lock // nil until it is constructed
+	lock    Lock // the lock that the client uses; nil until Initialize has constructed it
 	ctx     context.Context
 	end     context.CancelFunc
-	ended   bool                          // by Kill
-	busy    atomic.Pointer[chan struct{}] // closed when the last call is over; nil before the first call
-	jobs    chan func()                   // to a goroutine that has carried out calls before and waits
+	ended   bool                          // Kill has been called
+	busy    atomic.Pointer[chan struct{}] // closed when the last call has returned; nil before the first call
+	jobs    chan func()                   // for goroutines that have carried out earlier calls and are idle
 	said    string                        // error text of the last operation
 	token   int64                         // fencing token of the last grant
 }
 
-// Initialize constructs the client and finds out what it supports.
+// Initialize constructs the client, and returns what its lock supports.
 func (c *client) Initialize(ctx context.Context, in foreign.Setup) (foreign.About, error) {
 	made, err := c.connect(ctx, strings.Join(in.URLs, ","))
 	if err != nil {
@@ -167,8 +169,8 @@ func (c *client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 	return about, nil
 }
 
-// connect constructs the lock. When ctx is done, the client's context ends. A constructor that does not return shortly after
-// that is abandoned, and the lock that it may still make is closed.
+// connect constructs the lock. When ctx is done, the client's context ends. If the constructor does not return
+// shortly after that, connect returns an error; a lock that the constructor still returns later is closed.
 func (c *client) connect(ctx context.Context, url string) (made Lock, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -191,13 +193,14 @@ func (c *client) connect(ctx context.Context, url string) (made Lock, err error)
 	}
 	go func() {
 		if <-done; err == nil && made != nil {
-			_ = guarded("Close", made.Close) // no caller is left for the error
+			_ = guarded("Close", made.Close) // there is no caller to return the error to
 		}
 	}()
 	return nil, fmt.Errorf("%w: %w", context.Cause(ctx), foreign.ErrLeft)
 }
 
-// Call carries out one operation. When ctx is done, the operation is abandoned, and the next call waits for it.
+// Call carries out one operation. When ctx is done, Call returns without waiting for the operation; the client's next
+// call waits for it.
 func (c *client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	if before := c.busy.Load(); before != nil {
 		select {
@@ -231,7 +234,7 @@ func (c *client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 	}
 }
 
-// do runs job in a goroutine, preferably one that has run a job before, whose stack has already grown.
+// do runs job in a goroutine. It prefers one that has run a job before, whose stack has already grown.
 func (c *client) do(job func()) {
 	select {
 	case c.jobs <- job:
@@ -291,7 +294,8 @@ func (c *client) call(ctx context.Context, op lock.Op, p foreign.Params) (r lock
 	return r, "", nil
 }
 
-// acquire acquires a lock with the method for the call's parameters.
+// acquire acquires a lock. The call's parameters decide which of the lock's methods it uses, for example the one with
+// a timeout.
 func (c *client) acquire(ctx context.Context, p foreign.Params) (int, error) {
 	switch {
 	case p.Limit > 0:
@@ -304,7 +308,7 @@ func (c *client) acquire(ctx context.Context, p foreign.Params) (int, error) {
 	return c.lock.Acquire(ctx, p.Name)
 }
 
-// fenced is the fencing token of a slot that was just acquired, 0 if the lock has no tokens.
+// fenced returns the fencing token of a slot that was just acquired; 0 if the lock has no tokens.
 func (c *client) fenced(name string, slot int) (int64, error) {
 	f, ok := c.lock.(Fencing)
 	if !ok {
@@ -317,33 +321,34 @@ func (c *client) fenced(name string, slot int) (int64, error) {
 	return token, nil
 }
 
-// Token is the fencing token that the last operation was granted. It implements [foreign.Fenced].
+// Token returns the fencing token that the last operation was granted. It implements [foreign.Fenced].
 func (c *client) Token() int64 { return c.token }
 
-// Explanation is the error text of the last operation. It implements [foreign.Explainer].
+// Explanation returns the error text of the last operation. It implements [foreign.Explainer].
 func (c *client) Explanation() string { return c.said }
 
-// Kill simulates a crash as far as possible: later results are ignored. Its caller cuts the client's connections.
+// Kill simulates a crash as far as possible: the results of calls under way are ignored. The caller of Kill cuts the
+// client's connections.
 func (c *client) Kill() error {
 	c.ended = true
 	c.end()
 	return nil
 }
 
-// Pause returns [foreign.ErrUnsupported].
+// Pause returns [foreign.ErrUnsupported], since a Go value cannot be suspended.
 func (c *client) Pause() error { return foreign.ErrUnsupported }
 
-// Continue does nothing.
+// Continue does nothing, since a client cannot be paused.
 func (c *client) Continue() error { return nil }
 
-// closeLimit is the maximum duration of closing a client.
+// closeLimit is the maximum time for a client's Close to return.
 const closeLimit = 10 * time.Second
 
-// closing is how long Close waits for an abandoned call, since calls of a lock may not overlap. After that the client is
-// closed anyway.
+// closing is how long Close waits for a call that Call has stopped waiting for, since calls of a lock may not
+// overlap. After that the client is closed anyway.
 const closing = time.Second
 
-// Close closes the client. A killed client has lost its connections, and its errors are ignored.
+// Close closes the client. Errors of a killed client are ignored, since its connections were cut.
 func (c *client) Close() error {
 	c.end()
 	if c.lock == nil {

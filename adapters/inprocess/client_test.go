@@ -18,8 +18,8 @@ type late struct {
 
 func (l late) Close() error { close(l.closed); return nil }
 
-// TestNewNeverReturns: a constructor that ignores the end of its context does not outlive it unsaid, and what it makes later is
-// closed.
+// TestNewNeverReturns: if a constructor ignores the end of its context, Initialize returns an error. A lock that the
+// constructor returns later is closed.
 func TestNewNeverReturns(t *testing.T) {
 	made, come := late{closed: make(chan struct{})}, make(chan struct{})
 	c, err := Starter{New: func(context.Context, string) (Lock, error) { <-come; return made, nil }}.Start(t.Context(), 1)
@@ -38,7 +38,7 @@ func TestNewNeverReturns(t *testing.T) {
 	<-made.closed
 }
 
-// TestNewReturnsLate: a constructor that returns once its context has ended is heard.
+// TestNewReturnsLate: if a constructor returns an error when its context ends, Initialize returns that error.
 func TestNewReturnsLate(t *testing.T) {
 	c, err := Starter{New: func(ctx context.Context, _ string) (Lock, error) { <-ctx.Done(); return nil, errors.New("said") }}.Start(t.Context(), 1)
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 )
 
-// Panic is the error of a method of a client that panicked, or ended its goroutine as t.FailNow does. errors.Is(err,
-// [foreign.ErrDied]) is true for it: the client is not used again. Goroutines that a client starts by itself can't be
-// watched: a panic in one of them ends the program.
+// Panic is the error for a client's method that panicked or ended its goroutine, for example with t.FailNow.
+// errors.Is(err, [foreign.ErrDied]) is true for it: the client is not used again. A panic in a goroutine that the
+// client itself has started cannot be caught, and ends the program.
 type Panic struct {
-	During string // the method, and the lock's name
+	During string // name of the method, and of the lock
 	Value  any    // the value of the panic; nil if the method ended its goroutine
-	Stack  string // of the panic, innermost frame first
+	Stack  string // stack trace of the panic, innermost frame first
 }
 
-// Error is the panic in one line.
+// Error returns the panic in one line.
 func (p *Panic) Error() string {
 	if p.Value == nil {
 		return fmt.Sprintf("%s ended its goroutine (runtime.Goexit, which t.FailNow and t.SkipNow call)", p.During)
@@ -26,14 +26,14 @@ func (p *Panic) Error() string {
 	return fmt.Sprintf("%s panicked: %v; at %s", p.During, p.Value, p.where())
 }
 
-// Unwrap is foreign.ErrDied.
+// Unwrap returns [foreign.ErrDied].
 func (p *Panic) Unwrap() error { return foreign.ErrDied }
 
-// where is the first line of the stack outside the runtime.
+// where returns the first line of the stack trace that is outside the runtime.
 func (p *Panic) where() string {
 	lines := strings.Split(p.Stack, "\n")
 	began := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "panic(") })
-	for i := began + 2; began >= 0 && i+1 < len(lines); i += 2 { // a line for the function, and a line for its place
+	for i := began + 2; began >= 0 && i+1 < len(lines); i += 2 { // two lines per frame: function and place
 		if isRuntime := strings.HasPrefix(lines[i], "runtime.") || strings.HasPrefix(lines[i], "internal/runtime/"); isRuntime {
 			continue
 		}
@@ -43,7 +43,8 @@ func (p *Panic) where() string {
 	return "an unknown place"
 }
 
-// guarded calls a method of user code in a new goroutine, which the method may end, and turns a panic into an error.
+// guarded calls a method of user code in a new goroutine, since the method may end its goroutine. It turns a panic
+// into an error.
 func guarded(during string, call func() error) error {
 	done := make(chan error, 1)
 	go func() {
@@ -54,7 +55,7 @@ func guarded(during string, call func() error) error {
 	return <-done
 }
 
-// guard calls a method of user code, which may end the goroutine, and turns a panic into an error.
+// guard calls a method of user code. It turns a panic, or the end of the goroutine, into an error.
 func guard(err *error, during func() string, call func() error) {
 	returned := false
 	defer func() {

@@ -12,10 +12,10 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// refusalPause is how long a client waits that was refused, before it tries again.
+// refusalPause is how long a client waits after a refused acquire before it tries again.
 const refusalPause = time.Millisecond
 
-// load has clients acquire and release again and again: each a lock of its own, or all one.
+// load lets n clients acquire and release repeatedly. If contended, they share one lock; otherwise each has its own.
 func (r *run) load(ctx context.Context, n int, contended bool) report.MeasuredLoad {
 	out := report.MeasuredLoad{Clients: n, Contended: contended}
 	clients, leave, err := r.crowd(ctx, n, contended)
@@ -44,7 +44,8 @@ func (r *run) load(ctx context.Context, n int, contended bool) report.MeasuredLo
 	return out
 }
 
-// crowd are n clients, each of a lock of its own, or all of one. end closes them and deletes their locks.
+// crowd connects n clients. If contended, they share one lock; otherwise each has its own. end closes the clients and
+// deletes their locks.
 func (r *run) crowd(ctx context.Context, n int, contended bool) (all []Client, end func() error, err error) {
 	if contended {
 		_, all, end, err = r.lock(ctx, n, longLease)
@@ -69,7 +70,7 @@ func (r *run) crowd(ctx context.Context, n int, contended bool) (all []Client, e
 	return all, end, nil
 }
 
-// each does several things at once, but for those that are nil.
+// each calls all functions at once, except nil ones, and returns when all have returned.
 func each(all []func() error) error {
 	failed := make([]error, len(all))
 	var wg sync.WaitGroup
@@ -82,19 +83,21 @@ func each(all []func() error) error {
 	return errors.Join(failed...)
 }
 
-// A rate of fewer grants than leastGrants says next to nothing: for so many a load goes on, up to latestShares of its time.
+// A rate that is computed from fewer than leastGrants grants is not reliable. A load with fewer grants goes on, up to
+// latestShares times its planned duration.
 const (
 	leastGrants  = 25
 	latestShares = 6
 )
 
-// end is when the clients of a load stop.
+// end decides when the clients of a load stop.
 type end struct {
 	over, latest time.Time
-	granted      atomic.Int64 // to all
+	granted      atomic.Int64 // number of grants to all clients together
 }
 
-// reached reports whether it is time. A load in which nothing at all was granted, as may be on a busy machine, goes on longer.
+// reached reports whether the clients shall stop. A load without any grant, for example on a busy machine, goes on
+// for [graceLimit] beyond the latest end.
 func (e *end) reached() bool {
 	now := time.Now()
 	switch granted := e.granted.Load(); {
@@ -106,13 +109,14 @@ func (e *end) reached() bool {
 	return now.After(e.latest.Add(graceLimit))
 }
 
-// count is what one client's acquires came to.
+// count counts the results of one client's acquires.
 type count struct {
-	took             []time.Duration // those that were granted
+	took             []time.Duration // durations of granted acquires
 	refused, unknown int
 }
 
-// work acquires and releases until the end. At the end it holds nothing that it could release.
+// work acquires and releases until the end of the load. It releases the lock before it returns, unless an acquire's
+// result is unknown.
 func (t *count) work(ctx context.Context, c Client, e *end) error {
 	for tried := false; (!tried || !e.reached()) && ctx.Err() == nil; tried = true {
 		began := time.Now()
@@ -138,7 +142,7 @@ func (t *count) work(ctx context.Context, c Client, e *end) error {
 	return nil
 }
 
-// crashes measures the time from a holder's death to the next grant.
+// crashes measures the time from a holder's crash to the next grant.
 func (r *run) crashes(ctx context.Context) (d report.Distribution, lease time.Duration, err error) {
 	var took []time.Duration
 	for i, over := 0, time.Now().Add(r.share); i < deaths && (i == 0 || time.Now().Before(over)) && ctx.Err() == nil; i++ {
@@ -151,10 +155,11 @@ func (r *run) crashes(ctx context.Context) (d report.Distribution, lease time.Du
 	return report.NewDistribution(took), lease, nil
 }
 
-// graceLimit is how long beyond its lease a dead holder's slot may stay taken.
+// graceLimit is the maximum time that a dead holder's slot may stay taken after its lease has ended.
 const graceLimit = 10 * time.Second
 
-// crash has a holder die, and another try again and again.
+// crash kills a holder and lets another client try to acquire until it succeeds. took is the time from the crash to
+// the grant.
 func (r *run) crash(ctx context.Context) (took, lease time.Duration, err error) {
 	l, clients, end, err := r.lock(ctx, 2, r.lease)
 	if err != nil {

@@ -11,41 +11,42 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Server is a real server.
+// Server is a real server whose locks are measured.
 type Server interface {
-	// Name is the server with its version, for people to read.
+	// Name returns the server's name and version, for reports.
 	Name() string
-	// Lock makes a lock with one slot that nobody else uses. Leases, where it has any, last at least so long.
+	// Lock creates a lock with one slot, under a name that nothing else uses. If the lock has leases, they last at
+	// least as long as lease.
 	Lock(ctx context.Context, t *lock.Target, lease time.Duration) (Lock, error)
 }
 
-// Lock is a lock on a server.
+// Lock is a lock on a server, whose operations are measured.
 type Lock interface {
-	// Client connects a client. Those of one lock have different numbers, from 1.
+	// Client connects a client. number is different for each client of the lock, from 1.
 	Client(ctx context.Context, number int) (Client, error)
-	// Lease is how long a hold lasts that nobody renews; 0 is for ever.
+	// Lease returns how long a slot stays held if its holder does not renew it; 0 means without end.
 	Lease() time.Duration
-	// Close deletes whatever the lock has on the server.
+	// Close deletes everything that the lock has on the server.
 	Close() error
 }
 
-// Client is a connected client of a lock. Only Kill may be called beside something else.
+// Client is a connected client of a lock. Only Kill may be called while another method runs.
 type Client interface {
-	// Do carries out an operation, from before its first command is sent until its last reply is there. The error is that
-	// of a server which cannot be used; how the operation ended is in the result.
+	// Do carries out an operation. It sends the first command, and returns after the last reply. The result says how
+	// the operation ended; the error means that the server cannot be used.
 	Do(ctx context.Context, op lock.Op) (lock.Result, error)
-	// Spent is what the operations have taken so far.
+	// Spent returns the cost of all operations so far.
 	Spent() Spent
-	// Kill ends the client's connection without a goodbye, as a crash does. It is not used again, but for Close.
+	// Kill cuts the client's connection, as a crash does. After it only Close may be called.
 	Kill()
-	// Close ends the connection in good order.
+	// Close closes the connection cleanly.
 	Close()
 }
 
-// Spent is what operations took.
+// Spent is the cost of operations: the number of commands, round trips and bytes.
 type Spent struct {
 	Commands, RoundTrips int
-	Sent, Received       int64 // bytes
+	Sent, Received       int64 // numbers of bytes
 }
 
 func (s Spent) plus(o Spent) Spent {
@@ -56,27 +57,27 @@ func (s Spent) minus(o Spent) Spent {
 	return Spent{s.Commands - o.Commands, s.RoundTrips - o.RoundTrips, s.Sent - o.Sent, s.Received - o.Received}
 }
 
-// Load says what is measured.
+// Load configures the measurements.
 type Load struct {
-	Clients []int         // how many use a lock at once; each number is one measurement
-	Time    time.Duration // for all of it, about
-	Lease   time.Duration // of a holder that dies, which is waited for; 0 is half a second
+	Clients []int         // numbers of clients that use locks at once; each is measured separately
+	Time    time.Duration // approximate duration of all measurements together
+	Lease   time.Duration // lease of a holder that is killed; 0 means half a second
 }
 
-// longLease outlasts what is done with a lock, and shortLease is waited for.
+// longLease is a lease that does not end during a measurement. shortLease is the default lease of a killed holder.
 const (
 	longLease  = time.Minute
 	shortLease = 500 * time.Millisecond
 )
 
-// leastShare is how long a load lasts at least: in less there is nothing to be seen.
+// leastShare is the minimum duration of one measurement.
 const leastShare = 50 * time.Millisecond
 
-// deaths is how many holders die, at most.
+// deaths is the maximum number of holders that are killed.
 const deaths = 5
 
-// Run measures a lock. The error is for a server that could not be used at all; where it could not take as many clients as
-// were asked for, the load says so.
+// Run measures a lock. It returns an error if the server cannot be used at all. If the server only refuses as many
+// clients as a load has, the load's entry in the report says so.
 func Run(ctx context.Context, s Server, t *lock.Target, l Load) (*report.Measured, error) {
 	r := run{server: s, target: t, share: max(leastShare, l.Time/time.Duration(2*len(l.Clients)+2)), lease: cmp.Or(l.Lease, shortLease)}
 	m := &report.Measured{Server: s.Name()}
@@ -95,15 +96,15 @@ func Run(ctx context.Context, s Server, t *lock.Target, l Load) (*report.Measure
 	return m, ctx.Err()
 }
 
-// run is the measurements of one lock.
+// run holds the configuration for measuring one lock.
 type run struct {
 	server Server
 	target *lock.Target
-	share  time.Duration // for one of them
-	lease  time.Duration // of a holder that dies
+	share  time.Duration // duration of one measurement
+	lease  time.Duration // lease of a holder that is killed
 }
 
-// lock makes a lock with so many clients. end closes them and deletes it.
+// lock creates a lock and connects the given number of clients to it. end closes the clients and deletes the lock.
 func (r *run) lock(ctx context.Context, clients int, lease time.Duration) (l Lock, all []Client, end func() error, err error) {
 	if l, err = r.server.Lock(ctx, r.target, lease); err != nil {
 		return nil, nil, nil, err
@@ -124,17 +125,17 @@ func (r *run) lock(ctx context.Context, clients int, lease time.Duration) (l Loc
 	return l, all, end, nil
 }
 
-// tally is what was measured of one operation.
+// tally holds the measurements of one operation.
 type tally struct {
 	took  []time.Duration
 	spent Spent
 }
 
-// settleLimit is how long an operation may end otherwise than it should for one client alone: a token that was given back
-// without an answer is there a little later.
+// settleLimit is how long [tally.do] repeats an operation of a client without competitors that does not end as
+// expected. For example, a token that was returned without waiting for a confirmation arrives a little later.
 const settleLimit = time.Second
 
-// do carries out an operation with a clock round it until it ends as it should, and takes in that one.
+// do repeats an operation until it ends as expected, and records the duration and cost of that last attempt.
 func (t *tally) do(ctx context.Context, c Client, s step) error {
 	for first := time.Now(); ; time.Sleep(refusalPause) {
 		before, began := c.Spent(), time.Now()
@@ -161,7 +162,7 @@ func (t *tally) result(name string) report.MeasuredOperation {
 	}
 }
 
-// step is an operation of one client, and whether it is told that it holds the lock.
+// step is an operation of one client. held is whether the client shall hold the lock after it.
 type step struct {
 	name string
 	by   int
@@ -169,7 +170,8 @@ type step struct {
 	held bool
 }
 
-// round are the operations that are measured of one client alone; another one finds the lock taken.
+// round returns the operations to measure without competition. In one of them a second client tries to acquire while
+// the first holds the lock.
 func (r *run) round() (all []step) {
 	all = append(all, step{"acquire", 0, lock.Acquire, true}, step{"refused", 1, lock.Acquire, false})
 	for _, op := range r.target.Operations() {
@@ -180,7 +182,7 @@ func (r *run) round() (all []step) {
 	return append(all, step{"release", 0, lock.Release, true})
 }
 
-// alone measures the operations of one client alone, round by round.
+// alone measures the operations without competition. It repeats the operations of [run.round] until the time is up.
 func (r *run) alone(ctx context.Context) (out []report.MeasuredOperation, err error) {
 	_, clients, end, err := r.lock(ctx, 2, longLease)
 	if err != nil {
@@ -191,7 +193,7 @@ func (r *run) alone(ctx context.Context) (out []report.MeasuredOperation, err er
 	tallies := make([]tally, len(round))
 	for i, over := 0, time.Now().Add(r.share); (i == 0 || time.Now().Before(over)) && ctx.Err() == nil; i++ {
 		if i == 1 {
-			clear(tallies) // the first round has what is done once only, such as making a script known
+			clear(tallies) // ignore the first round, which includes one-time work such as loading a script
 		}
 		for k, s := range round {
 			if err := tallies[k].do(ctx, clients[s.by], s); err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// table is a server with locks in memory. A returned slot can be acquired at the second attempt.
+// table is a server that keeps locks in memory. A released slot can be acquired only at the second attempt.
 type table struct {
-	room    int // for clients
+	room    int // maximum number of connected clients
 	mu      sync.Mutex
-	locks   int // that were not closed
-	clients int // that were not closed
-	most    int // clients at once
+	locks   int // number of locks that are not closed
+	clients int // number of clients that are not closed
+	most    int // largest number of clients at one time
 }
 
 func (s *table) Name() string { return "a table" }
@@ -99,8 +99,8 @@ func (g *guest) Close() {
 
 var target = &lock.Target{Name: "here", Kind: lock.Mutex}
 
-// TestRun: every operation is measured, every load, and a holder's death; nothing is left behind; a load that there is no
-// room for says so, and the others are there.
+// TestRun: a run measures every operation, every load, and a holder's crash, and closes everything. A load with more
+// clients than the server takes says so, and the other loads are measured.
 func TestRun(t *testing.T) {
 	s := &table{room: 5}
 	m, err := Run(t.Context(), s, target, Load{Clients: []int{1, 3, 8}, Time: 80 * time.Millisecond})
@@ -135,7 +135,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunFails: a lock that one client alone cannot have is an error, and leaves nothing behind; so does a run that ends.
+// TestRunFails: if one client alone cannot acquire the lock, or if the context ends, Run returns an error and closes
+// everything.
 func TestRunFails(t *testing.T) {
 	s := &table{room: 1}
 	if _, err := Run(t.Context(), s, target, Load{Clients: []int{1}, Time: time.Millisecond}); err == nil || !strings.Contains(err.Error(), "measuring here on a table: connecting client 2") {
@@ -152,7 +153,7 @@ func TestRunFails(t *testing.T) {
 	}
 }
 
-// A load goes on beyond its time for as many grants as make a rate, and not for ever.
+// A load with few grants goes on beyond its planned duration, up to a limit.
 func TestLeastGrants(t *testing.T) {
 	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
 	for latest, want := range map[time.Time]int{future: leastGrants, past: 0} {
@@ -167,7 +168,7 @@ func TestLeastGrants(t *testing.T) {
 	}
 }
 
-// A load in which nothing was granted in its time goes on for a while: that tells of a busy machine.
+// A load without any grant in its planned duration goes on for a while, as the machine may be busy.
 func TestNothingGranted(t *testing.T) {
 	past := time.Now().Add(-graceLimit / 2)
 	e := end{over: past, latest: past}

@@ -5,13 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// Traffic counts what goes over sockets, in bytes.
+// Traffic counts the bytes that are sent and received over sockets.
 type Traffic struct{ sent, received atomic.Int64 }
 
-// Over is a socket whose traffic is counted.
+// Over wraps a connection so that its bytes are counted.
 func (t *Traffic) Over(c net.Conn) net.Conn { return &socket{c, t} }
 
-// Add has an account include the traffic.
+// Add returns s with the counted bytes added.
 func (t *Traffic) Add(s Spent) Spent {
 	s.Sent, s.Received = s.Sent+t.sent.Load(), s.Received+t.received.Load()
 	return s

@@ -12,20 +12,20 @@ import (
 // Fault is a kind of fault of a machine.
 type Fault string
 
-// The kinds of faults.
+// The kinds of machine faults.
 const (
 	Cut            Fault = "cut"             // a node is disconnected from all others, and reconnected later
 	CutOneWay      Fault = "cut-one-way"     // what a node sends does not arrive, or nothing arrives at the node
 	Kill           Fault = "kill"            // a node is killed, and started again
-	Terminate      Fault = "terminate"       // a node shuts down in good order, and is started again
+	Terminate      Fault = "terminate"       // a node shuts down cleanly, and is started again
 	Pause          Fault = "pause"           // a node is suspended, and resumed
-	RollingRestart Fault = "rolling-restart" // one node after the other shuts down in good order, and is started again
+	RollingRestart Fault = "rolling-restart" // the nodes, one after the other, shut down cleanly and are started again
 )
 
-// Faults are all kinds of faults.
+// Faults lists all kinds of faults.
 var Faults = []Fault{Cut, CutOneWay, Kill, Terminate, Pause, RollingRestart}
 
-// FaultNamed returns the fault with the given name.
+// FaultNamed returns the kind of fault with the given name, such as "cut".
 func FaultNamed(name string) (Fault, error) {
 	var names []string
 	for _, f := range Faults {
@@ -37,15 +37,15 @@ func FaultNamed(name string) (Fault, error) {
 	return "", fmt.Errorf("%q: expected one of %s", name, strings.Join(names, ", "))
 }
 
-// Step is one action of a sequence. F is the kind of the event that records it in histories.
+// Step is one action of the nemesis, for example to kill node 2. F is the kind of event that records it in histories.
 type Step struct {
-	After time.Duration // pause after the step before
+	After time.Duration // pause after the previous step
 	F     history.F
-	Nodes history.Nodes // affected nodes
-	To    history.Nodes // for a cut: nodes at which nothing from Nodes arrives
+	Nodes history.Nodes // affected nodes, for example those that are cut off
+	To    history.Nodes // for a cut: nodes that receive nothing from Nodes
 }
 
-// String describes the step.
+// String returns a description of the step for reports.
 func (s Step) String() string {
 	switch s.F {
 	case history.Cut:
@@ -60,7 +60,7 @@ func (s Step) String() string {
 // Plan configures the sequences of faults that Draw draws.
 type Plan struct {
 	Nodes  int     // number of nodes of the cluster
-	Faults []Fault // faults in order; if empty, one to three are drawn
+	Faults []Fault // kinds of faults to cause, in this order; if empty, one to three are drawn
 	// From are the faults from which Draw draws; empty is all.
 	From []Fault
 	// At is the number of the affected node, from 1; 0 draws a node for each fault.

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Equal plans draw equal sequences. After each sequence all nodes are up and joined again.
+// Equal plans draw equal sequences. At the end of each sequence all nodes run and are connected.
 func TestDraw(t *testing.T) {
 	seen := make(map[history.F]bool)
 	for seed := range uint64(200) {
@@ -34,7 +34,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// left is which nodes a sequence leaves down or paused, and whether it leaves some cut off.
+// left returns which nodes are down or paused after the steps, and whether some node is still cut off.
 func left(steps []Step) (down history.Nodes, cut bool) {
 	for _, s := range steps {
 		switch s.F {
@@ -49,7 +49,7 @@ func left(steps []Step) (down history.Nodes, cut bool) {
 	return down, cut
 }
 
-// A fault that is named befalls the node that is named.
+// If a plan names a fault and a node, exactly that fault affects exactly that node.
 func TestDrawAt(t *testing.T) {
 	for _, f := range Faults {
 		steps := Plan{Nodes: 3, Faults: []Fault{f}, At: 2}.Draw()

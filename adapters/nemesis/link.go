@@ -14,9 +14,9 @@ const Outside = -1
 // Link forwards the connections that nodes open to one node.
 type Link struct {
 	network  *Network
-	from     func(net.Addr) int // node that opens a connection, by its address
+	from     func(net.Addr) int // returns the node that opened a connection, given the connection's address
 	to       int
-	target   string // address at which the node accepts connections
+	target   string // address at which the receiving node accepts connections
 	acceptor *acceptor.Acceptor
 }
 
@@ -37,10 +37,10 @@ func (n *Network) ListenFor(from func(net.Addr) int, to int, target string) (*Li
 	return l, nil
 }
 
-// Port is the port at which nodes reach the node behind the link.
+// Port returns the port at which nodes reach the node behind the link.
 func (l *Link) Port() int { return l.acceptor.Addr().Port }
 
-// carry forwards one connection to the other node. It begins once messages arrive in both directions.
+// carry forwards one connection to the receiving node. It begins when messages arrive in both directions.
 func (l *Link) carry(near net.Conn) {
 	from := l.from(near.RemoteAddr())
 	if !l.network.await(from, l.to) || !l.network.await(l.to, from) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// echo answers every connection with what it sends.
+// echo returns the address of a server that sends back what it receives.
 func echo(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -31,7 +31,7 @@ func echo(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// Silenced messages wait, in either direction, and arrive after that. A new connection waits as well.
+// Messages in a silenced direction are delayed, and arrive when the silence ends. So is a new connection.
 func TestLink(t *testing.T) {
 	network := NewNetwork(2)
 	l, err := network.Listen(0, 1, echo(t))

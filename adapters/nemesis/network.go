@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Network decides which node's messages arrive at which other node. Nodes count from 0. Silenced messages are delayed, as in
-// a network that retransmits lost packets.
+// Network decides which node's messages arrive at which other node. Node numbers begin with 0. Silenced messages are
+// delayed, as in a network that retransmits lost packets.
 type Network struct {
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -25,7 +25,7 @@ func NewNetwork(nodes int) *Network {
 	return n
 }
 
-// Nodes returns the number of nodes.
+// Nodes returns the number of nodes in the network.
 func (n *Network) Nodes() int { return len(n.silent) }
 
 // Silence stops messages of one node from arriving at another or, if silent is false, lets them arrive again.
@@ -36,8 +36,7 @@ func (n *Network) Silence(from, to int, silent bool) {
 	n.changed.Broadcast()
 }
 
-// Befall applies s, if it is a cut or the end of cuts, and returns true. It returns false for other steps, which affect
-// nodes.
+// Befall applies s to the network if s begins or ends a cut, and returns true. For other steps it returns false.
 func (n *Network) Befall(s Step) bool {
 	switch s.F {
 	case history.Cut:
@@ -75,7 +74,7 @@ func (n *Network) await(from, to int) bool {
 	return !n.over
 }
 
-// Close ends all waiting: messages that wait are dropped.
+// Close drops all delayed messages and ends all waiting.
 func (n *Network) Close() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

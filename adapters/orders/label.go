@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// label is the part of a step that decides which other steps it depends on.
+// label describes a step as far as is needed to decide which other steps depend on it.
 type label struct {
 	client         uint8
 	method         amqp.Method
@@ -14,14 +14,14 @@ type label struct {
 	queue          amqp.Queue
 	reply          amqp.ReplyKind
 	code           amqp.Code
-	begins, ends   bool // an operation
-	administers    bool // it touches a queue in an administrative operation
-	closes, opaque bool // a connection; its effect is unknown
-	rests          bool // not a step: its client takes none
+	begins, ends   bool // the step begins or ends an operation
+	administers    bool // the step is about a queue, in an administrative operation
+	closes, opaque bool // closes: it ends a connection; opaque: its effect is unknown
+	rests          bool // the label is not of a step, but of a client's choice to take none
 }
 
-// labelOf labels the i-th step of an execution with the given number of clients. ordered says that the order of messages
-// matters.
+// labelOf returns the label of the i-th step of an execution with the given number of clients. ordered means that the
+// order of messages matters.
 func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients int, ordered bool) label {
 	t := &steps[i]
 	sent := amqp.SentIn(t.Payload)
@@ -30,7 +30,7 @@ func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients 
 		client: t.Action.Client, method: c.Method, passive: c.Flags.Has(amqp.Passive), queue: c.Queue, reply: sent.Reply.Kind, code: sent.Reply.Code,
 		closes: t.Exchange.Ended, opaque: c.Method == amqp.NoMethod && t.Command != "" || opaque(c, ordered),
 	}
-	if sent.Reply.Kind == amqp.ChannelClosed && sent.Reply.Code == amqp.InternalError { // a channel that a fault has closed
+	if sent.Reply.Kind == amqp.ChannelClosed && sent.Reply.Code == amqp.InternalError { // a fault closed the channel
 		l.opaque = true
 	}
 	for _, e := range events[t.First : t.First+t.Events] {
@@ -52,10 +52,10 @@ func labelOf(steps []scenario.TraceStep, i int, events []history.Event, clients 
 	return l
 }
 
-// opaque reports whether a command may have effects beyond its visible ones. The commit of a transaction has the effects of
-// the commands before it, and messages may be routed to other queues than the one named. If the order of messages matters,
-// every message that is sent may have further effects, as another client may react to it. So may a command that returns
-// messages, or takes a queue from its consumer.
+// opaque reports whether a command may have effects that the command itself does not show. For example, tx.commit has
+// the effects of earlier commands, and a message may be routed to other queues than the one named. If ordered, every
+// command that sends messages, returns them, or takes a queue from its consumer is opaque, as another client may
+// react to it.
 func opaque(c *amqp.Command, ordered bool) bool {
 	switch c.Method {
 	case amqp.NoMethod, amqp.ConnectionOpen, amqp.ChannelOpen, amqp.ConfirmSelect, amqp.TxSelect:
@@ -70,8 +70,8 @@ func opaque(c *amqp.Command, ordered bool) bool {
 	return true
 }
 
-// depend reports whether the order of two steps matters: to the broker, to clients, or to a property. Properties depend on
-// the broker's state while an operation is under way, and on the order in which clients are told something.
+// depend reports whether the order of two steps matters: to the broker, to clients, or to a property. A property
+// depends on the broker's state while an operation is under way, and on the order in which clients receive results.
 func depend(a, b *label) bool {
 	switch {
 	case a.rests || b.rests:
@@ -91,12 +91,12 @@ func (l *label) reads() bool {
 	return l.method == amqp.BasicPublish || l.method == amqp.QueueDeclare && l.passive
 }
 
-// changesTruth reports whether the step changes the state that every client is judged by: the queues and their owners, or
-// the beliefs of clients to hold something.
+// changesTruth reports whether the step changes the state by which all clients are judged: the queues and their
+// owners, or which slots clients believe to hold.
 func (l *label) changesTruth() bool {
 	writes := l.method == amqp.QueueDeclare && !l.passive || l.method == amqp.QueueDelete
 	return l.ends || writes && l.reply == amqp.OK
 }
 
-// sees reports whether the state at the step is used to judge a client.
+// sees reports whether a property looks at the state at this step to judge a client.
 func (l *label) sees() bool { return l.begins || l.changesTruth() }

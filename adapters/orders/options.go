@@ -6,17 +6,19 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// option is something that can happen in a state: an action or, if rest is set, no action. A client that rests takes no
-// step, and no fault affects it before its next step, if it has one. The rest of client 0 is the end of the execution.
+// option is something that can happen in a state: an action or, if rest is true, the choice that a client takes no
+// action. A client that rests takes no step, and no fault affects it until its next step, if it has one. A rest with
+// client 0 ends the execution.
 type option struct {
 	scenario.Action
 	rest bool
-	// before is set for a lapse of time: the client whose next step comes later; otherwise 0.
+	// before is set only if the action lets time pass: it is the client that takes its next step after that.
+	// Otherwise it is 0.
 	before uint8
 }
 
-// actors is a bit set of the actors of options: clients, and the broker that notices that a client is gone. All options of
-// one actor in a state are variants of its next step.
+// actors is a bit set of actors: clients and, for each client, the broker's detection that the client is gone. All
+// options of one actor in a state are variants of its next step.
 type actors uint32
 
 func (o option) actor() actors {
@@ -28,17 +30,17 @@ func (o option) actor() actors {
 
 func (o option) ends() bool { return o.rest && o.Client == 0 }
 
-// faulty reports whether the option is a fault.
+// faulty reports whether the option's action is a fault.
 func (o option) faulty() bool { return !o.rest && o.Kind != scenario.Step && o.Kind != scenario.Detect }
 
-// steps reports whether its client takes a step with the option.
+// steps reports whether the option includes a step of its client.
 func (o option) steps() bool {
 	return !o.rest && (o.Kind == scenario.Step || o.Kind == scenario.CrashEffect || o.Kind == scenario.Lose)
 }
 
 func (o option) possible(r World) bool { return o.rest || r.Can(o.Action) }
 
-// options are what can happen next.
+// options returns everything that can happen next.
 func (e *Explorer) options(r World) (all []option) {
 	left, rested := e.left()
 	goes := false
@@ -60,13 +62,14 @@ func (e *Explorer) options(r World) (all []option) {
 			all = append(all, faults...)
 		}
 	}
-	if e.naive && !goes && len(all) > 0 { // the execution may as well end here
+	if e.naive && !goes && len(all) > 0 { // the execution may also end here
 		all = append(all, option{rest: true})
 	}
 	return all
 }
 
-// left is the number of faults, by kind, that may still happen after the path. rested are the clients that rest on it.
+// left returns how many faults of each kind may still happen, given those on the path. rested marks the clients that
+// rest at the path's end.
 func (e *Explorer) left() (left sim.FaultBounds, rested [lock.MaxClients]bool) {
 	left = e.faults
 	for _, n := range e.path {
@@ -93,7 +96,7 @@ func (e *Explorer) left() (left sim.FaultBounds, rested [lock.MaxClients]bool) {
 	return left, rested
 }
 
-// mayStep reports whether the bound on preemptions allows client c to take a step.
+// mayStep reports whether client c can take a step, and whether the bound on preemptions allows it.
 func (e *Explorer) mayStep(r World, c uint8) bool {
 	if !r.Ready(c) || e.preemptions == nil {
 		return r.Ready(c)
@@ -111,7 +114,8 @@ func (e *Explorer) mayStep(r World, c uint8) bool {
 	return last == 0 || last == c || !r.Ready(last) || used < *e.preemptions
 }
 
-// preempts reports whether the step switches from a client that could go on.
+// preempts reports whether the node's choice is a preemption: client last could have taken another step, but another
+// client takes one.
 func (n *node) preempts(last uint8) bool {
 	if last == 0 || last == n.chosen.Client {
 		return false

@@ -13,25 +13,25 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// World is a running execution.
+// World is an execution that is running, as the explorer sees it.
 type World interface {
 	scenario.World
 	// Can reports whether an action is possible now.
 	Can(scenario.Action) bool
 	// Clients is the number of clients of the scenario.
 	Clients() int
-	// Recorded is what has happened so far.
+	// Recorded returns the steps and the history events so far.
 	Recorded() ([]scenario.TraceStep, []history.Event)
-	// Vulnerable reports whether a fault of the client would make a difference.
+	// Vulnerable reports whether a fault of the client would have an effect now.
 	Vulnerable(client uint8) bool
-	// Open is the number of connections that a client has.
+	// Open returns the number of connections that the client has.
 	Open(client uint8) int
 }
 
-// Played is the result of an execution.
+// Played is the result of one execution.
 type Played struct {
 	*scenario.Trace
-	Free   bool // the schedule decided everything that it should
+	Free   bool // the schedule decided all nondeterminism of the execution
 	Shared bool // clients share a connection
 	Found  property.Set
 }
@@ -39,27 +39,30 @@ type Played struct {
 // Exploration is the result of visiting the schedules of a scenario.
 type Exploration struct {
 	Runs    int // number of complete executions
-	Blocked int // runs that ended early, because all their continuations had been seen
-	// Incomplete is the reason why some schedules were not visited, not even by an equivalent one; "" if none is missing.
+	Blocked int // number of runs that ended early, because all their continuations had been visited
+	// Incomplete is the reason why the visit does not cover all schedules, not even by equivalent ones. It is "" if
+	// the visit covers all.
 	Incomplete string
 }
 
-// Options bound an exploration.
+// Options bound what an exploration visits.
 type Options struct {
 	Runs  int  // the maximum number of runs, including those that end early; at least 1
 	Naive bool // visit every order of commands, including equivalent ones
-	// Audits audits each execution. Otherwise an execution is not audited if it has the same result as an audited one.
+	// Audits means that every execution is audited. Otherwise only the first of several executions with the same
+	// result is audited.
 	Audits bool
-	// Faults bound the faults of each kind in one execution. The broker does not restart in an exploration.
+	// Faults is the maximum number of faults of each kind in one execution. The broker never restarts in an
+	// exploration.
 	Faults sim.FaultBounds
-	// Preemptions is the maximum number of switches away from a client that could go on; nil is unbounded. Faults do not
-	// count. With this bound every order within it is visited, as with Naive, since an execution may be within the bound
-	// while all equivalent ones exceed it.
+	// Preemptions is the maximum number of switches away from a client that could take another step; nil means no
+	// maximum. Faults do not count as switches. With a maximum, the exploration visits every order within it, as with
+	// Naive, since all equivalent orders may exceed the maximum.
 	Preemptions *int
 }
 
-// New visits orders within the bounds of o. The explorer's Next chooses what happens in an execution. Its OnCommand receives
-// the commands that pass while the gate is open.
+// New returns an explorer that visits orders within the bounds of o. Its Next method chooses what happens next in an
+// execution. Its OnCommand method receives the commands that pass while the gate is open, those of the setup client.
 func New(o Options) *Explorer {
 	return &Explorer{naive: o.Naive || o.Preemptions != nil, faults: o.Faults, preemptions: o.Preemptions, runs: o.Runs}
 }
@@ -117,11 +120,13 @@ func (e *Explorer) Visit(play func() (Played, error), visit func() error) (*Expl
 	return sum, nil
 }
 
-// raceTries is the maximum number of tries of an execution whose clients do something that the schedule does not decide.
+// raceTries is the maximum number of times that an execution is tried, if its clients do something that the schedule
+// does not decide.
 const raceTries = 4
 
-// follow carries out the execution of a path, and learns from it. If there is no violation, but clients did something that
-// the schedule did not decide, follow repeats the execution, as that may be chance on a busy machine.
+// follow runs the execution of the current path, and learns from it which other orders to visit. If clients did
+// something that the schedule does not decide, and no property was violated, follow runs it again, as that may be
+// chance on a busy machine.
 func (e *Explorer) follow(play func() (Played, error), again bool) (x Played, err error) {
 	for range raceTries {
 		e.depth, e.cut = 0, false
@@ -136,5 +141,5 @@ func (e *Explorer) follow(play func() (Played, error), again bool) (x Played, er
 	return x, err
 }
 
-// Cut reports whether the last execution ended early, because all its continuations had been seen.
+// Cut reports whether the last execution ended early, because all its continuations had been visited.
 func (e *Explorer) Cut() bool { return e.cut }

@@ -8,34 +8,34 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Explorer holds the path of the current execution, and what is left to try on it.
+// Explorer holds the path of the current execution, and the options that are not tried yet at its states.
 type Explorer struct {
 	naive       bool
 	faults      sim.FaultBounds
 	preemptions *int
 	path        []*node
 	depth       int
-	cut         bool // nothing new was left to do
-	astray      bool // a client deviated from what it did before
+	cut         bool // all continuations of this execution had been visited
+	astray      bool // a client behaved differently from an earlier run of the same path
 	runs        int
 	ordered     bool // the order of messages matters
 	unsupported unsupported
 }
 
-// node is a state on the path, and the choice made there.
+// node is a state on the path, and the option chosen there.
 type node struct {
 	options       []option
 	enabled, todo actors
 	done          map[option]bool
-	asleep        map[option]label // options whose executions were seen
+	asleep        map[option]label // sleep set: options whose executions have been visited
 	chosen        option
-	at            int   // index of the step in the execution
-	label         label // of the choice, once it was carried out
+	at            int   // index of the chosen step in the execution
+	label         label // label of the chosen step, once it was carried out
 	known         bool
 }
 
-// missing is the reason why the visit of an execution is incomplete: the execution does not represent all equivalent ones,
-// or similar ones are not visited. "" is no reason.
+// missing returns the reason why the visit of this execution is incomplete: the execution does not stand for all
+// equivalent ones, or similar ones are not visited. It returns "" if the visit is complete.
 func (e *Explorer) missing(x *Played) string {
 	switch {
 	case !x.Free:
@@ -52,7 +52,8 @@ func (e *Explorer) missing(x *Played) string {
 	return e.unsupported.why()
 }
 
-// Next repeats the path, and then extends it. w must be a [World].
+// Next returns the next action: of the path while it lasts, after that a new one that extends the path. w must be a
+// [World].
 func (e *Explorer) Next(w scenario.World) (scenario.Action, bool) {
 	r := w.(World)
 	for {
@@ -66,7 +67,7 @@ func (e *Explorer) Next(w scenario.World) (scenario.Action, bool) {
 	}
 }
 
-// next is the next state of the path, with the choice made there; nil at the end of the execution.
+// next returns the node of the next state on the path, with its choice. It returns nil at the end of the execution.
 func (e *Explorer) next(r World) *node {
 	if e.depth < len(e.path) {
 		n := e.path[e.depth]
@@ -95,7 +96,7 @@ func (e *Explorer) next(r World) *node {
 	return n
 }
 
-// arrive is the new state at the end of the path.
+// arrive returns a node for the new state at the end of the path.
 func (e *Explorer) arrive(r World) *node {
 	steps, events := r.Recorded()
 	n := &node{done: make(map[option]bool), asleep: make(map[option]label), at: len(steps)}
@@ -116,7 +117,7 @@ func (e *Explorer) arrive(r World) *node {
 	return n
 }
 
-// labelled is the label of the choice in a state.
+// labelled returns the label of the node's chosen step.
 func (n *node) labelled(steps []scenario.TraceStep, events []history.Event, clients int, ordered bool) label {
 	if n.chosen.rest {
 		return label{client: n.chosen.Client, rests: true}
@@ -124,7 +125,8 @@ func (n *node) labelled(steps []scenario.TraceStep, events []history.Event, clie
 	return labelOf(steps, n.at, events, clients, ordered)
 }
 
-// left is an untried option of one of the actors that cannot be omitted. Faults come last.
+// left returns an option of one of the actors that is neither done nor in the sleep set, if there is one. Faults come
+// last.
 func (n *node) left(of actors) (option, bool) {
 	for _, faulty := range []bool{false, true} {
 		for _, o := range n.options {
@@ -136,13 +138,15 @@ func (n *node) left(of actors) (option, bool) {
 	return option{}, false
 }
 
-// note records the label of a step. If a step has another label than before, a client did something unasked.
+// note records the label of the node's step. If the step had another label in an earlier run, the client's behaviour
+// is not reproducible.
 func (e *Explorer) note(n *node, l label) {
 	e.astray = e.astray || n.known && n.label != l
 	n.label, n.known = l, true
 }
 
-// beginsAnew forgets the path if it turns out that the order of messages matters.
+// beginsAnew discards the path and returns true, if an execution has shown for the first time that the order of
+// messages matters.
 func (e *Explorer) beginsAnew() bool {
 	if e.naive || e.ordered == e.unsupported.ordered {
 		return false
@@ -151,7 +155,7 @@ func (e *Explorer) beginsAnew() bool {
 	return true
 }
 
-// learn determines from an execution which steps could have come in another order, and schedules that order.
+// learn finds the dependent steps of an execution that could have come in the other order, and schedules that order.
 func (e *Explorer) learn(x *Played) {
 	e.unsupported.look(x.Steps)
 	for i, n := range e.path {
@@ -174,7 +178,7 @@ func (e *Explorer) learn(x *Played) {
 	}
 }
 
-// order says for every two steps whether the first had to come before the second.
+// order returns, for every two steps, whether the first had to come before the second.
 func (e *Explorer) order() [][]bool {
 	before := make([][]bool, len(e.path))
 	for i := range e.path {
@@ -194,8 +198,8 @@ func (e *Explorer) order() [][]bool {
 	return before
 }
 
-// race reports whether steps j and i are adjacent in the order, and step i could have happened without step j. The latter is
-// not so if i is the broker's detection of what j caused.
+// race reports whether step j comes directly before step i in the partial order, and step i could have happened
+// without step j. If i is the broker's detection of what j caused, it could not.
 func (e *Explorer) race(before [][]bool, j, i int) bool {
 	first, second := e.path[j], e.path[i]
 	if second.chosen.Kind == scenario.Detect && first.chosen.Client == second.chosen.Client && first.enabled&second.chosen.actor() == 0 {
@@ -209,7 +213,8 @@ func (e *Explorer) race(before [][]bool, j, i int) bool {
 	return true
 }
 
-// reverse schedules step i before step j: by the actor of i, or by an actor whose steps lead to i.
+// reverse schedules step i before step j: by the actor of i or, if that cannot act in the state before j, by an actor
+// whose steps lead to i.
 func (e *Explorer) reverse(before [][]bool, j, i int) {
 	n, actor := e.path[j], e.path[i].chosen.actor()
 	leads := actor
@@ -229,7 +234,8 @@ func (e *Explorer) reverse(before [][]bool, j, i int) {
 	}
 }
 
-// backtrack goes back to the last state with something left to try, and reports whether there is one.
+// backtrack shortens the path to the last state with an untried option, and chooses that option. It returns false if
+// there is none.
 func (e *Explorer) backtrack() bool {
 	for len(e.path) > 0 {
 		n := e.path[len(e.path)-1]

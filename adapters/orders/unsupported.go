@@ -9,13 +9,13 @@ import (
 
 // unsupported records actions of clients that [depend] does not model well enough.
 type unsupported struct {
-	expires  atomic.Bool // a queue or a message expires, so that every step matters, as it takes time
-	ordered  bool        // messages are taken, or a queue refuses some: their senders and order matter
+	expires  atomic.Bool // a queue or a message expires; then every step matters, as it takes time
+	ordered  bool        // clients receive messages, or a queue refuses some: the order of messages matters
 	answered map[amqp.Queue]amqp.ReplyKind
 }
 
-// OnCommand looks at a command that passes while the gate is open. payload is the command as traces have it. Such commands
-// are the setup client's.
+// OnCommand records a command that passes while the gate is open. Such commands come from the setup client. payload
+// is the command in the form for traces.
 func (e *Explorer) OnCommand(payload any) {
 	sent := amqp.SentIn(payload)
 	e.unsupported.timed(&sent.Command)
@@ -27,7 +27,7 @@ func (b *unsupported) timed(c *amqp.Command) {
 	}
 }
 
-// look looks at the clients' actions in an execution.
+// look records what the clients do in an execution.
 func (b *unsupported) look(steps []scenario.TraceStep) {
 	if b.answered == nil {
 		b.answered = make(map[amqp.Queue]amqp.ReplyKind)
@@ -51,7 +51,7 @@ func (b *unsupported) look(steps []scenario.TraceStep) {
 	}
 }
 
-// why is the reason why the reduction omits too much, "" if it does not.
+// why returns the reason why the reduction is not sound for these clients; "" if it is.
 func (b *unsupported) why() string {
 	if b.expires.Load() {
 		return "a queue or a message expires, and when that is depends on every step"

@@ -16,25 +16,25 @@ type Guard struct {
 	name   string
 	once   sync.Once
 	err    atomic.Pointer[Error]
-	failed chan struct{} // closed by the first mistake
+	failed chan struct{} // closed at the first mistake
 
-	inside [methods][16]atomic.Int64 // calls under way, by method and operation
-	calls  atomic.Int64              // that are over
+	inside [methods][16]atomic.Int64 // number of calls under way, by method and operation
+	calls  atomic.Int64              // number of finished calls
 }
 
-// Error is a machine's mistake.
+// Error is the first mistake that a machine of a user's protocol has made.
 type Error struct {
-	Protocol string // its name
+	Protocol string // name of the protocol
 	During   string // the method and the operation, such as "Next of acquire"
-	Why      string // what was expected, and what came
+	Why      string // what was expected, and what happened instead
 }
 
-// Error is the mistake in one line.
+// Error returns the mistake in one line.
 func (e *Error) Error() string {
 	return fmt.Sprintf("protocol %s: %s: %s", e.Protocol, e.During, e.Why)
 }
 
-// method is a method of [amqplock.Implementation].
+// method is the number of a method of [amqplock.Implementation].
 type method uint8
 
 const (
@@ -47,15 +47,16 @@ const (
 	methods
 )
 
-// String is its name.
+// String returns the method's name.
 func (m method) String() string {
 	return [...]string{"Start", "Choices", "Choose", "Next", "Pending", "Apply"}[m]
 }
 
-// of names a method's call.
+// of returns the name of a method and of the operation in which it is called, for example "Next of acquire".
 func of(m method, op lock.Op) string { return fmt.Sprintf("%s of %s", m, op) }
 
-// New makes a target of a protocol, and what watches it. Each run has its own.
+// New returns a lock target for a user's protocol, and the guard of its machines. Each run needs a new target and
+// guard.
 func New(name string, kind lock.Kind, variant func(*amqplock.Protocol) amqplock.Implementation) (*lock.Target, *Guard) {
 	g := &Guard{name: name, failed: make(chan struct{})}
 	return &lock.Target{Name: name, Kind: kind, Design: amqplock.Design{Variant: func(p *amqplock.Protocol) amqplock.Implementation {
@@ -63,10 +64,10 @@ func New(name string, kind lock.Kind, variant func(*amqplock.Protocol) amqplock.
 	}}}, g
 }
 
-// made calls variant, a user's function, to make a machine. If variant returns nil or panics, this is noted as its mistake,
-// and the machine is the reference.
+// made calls variant, a user's function, to make a machine. If variant panics or returns nil, that is recorded as the
+// protocol's mistake, and the reference machine is used.
 func (g *Guard) made(p *amqplock.Protocol, variant func(*amqplock.Protocol) amqplock.Implementation) (own amqplock.Implementation) {
-	copied := *p // what it writes to is its own
+	copied := *p // variant may change its copy
 	why := "it returned nil"
 	defer func() {
 		if value := recover(); value != nil {
@@ -80,7 +81,7 @@ func (g *Guard) made(p *amqplock.Protocol, variant func(*amqplock.Protocol) amqp
 	return variant(&copied)
 }
 
-// fail ends all that goes on.
+// fail records the first mistake and ends the run.
 func (g *Guard) fail(during, why string) {
 	g.once.Do(func() {
 		g.err.Store(&Error{g.name, during, why})
@@ -88,10 +89,10 @@ func (g *Guard) fail(during, why string) {
 	})
 }
 
-// over reports whether a mistake was made.
+// over reports whether a machine has made a mistake.
 func (g *Guard) over() bool { return g.err.Load() != nil }
 
-// under is a call that is under way.
+// under returns the name of a call that is under way, if there is one.
 func (g *Guard) under() (during string, any bool) {
 	for m := range methods {
 		for op := range g.inside[m] {
@@ -103,11 +104,12 @@ func (g *Guard) under() (during string, any bool) {
 	return "", false
 }
 
-// Patience is how long a call may take, unless something else is asked for.
+// Patience is the default time limit for one call of a machine's method.
 const Patience = 10 * time.Second
 
-// Watch does something with a protocol's machines. It ends with the first mistake, and where a call does not end: what was
-// being done is then left behind, as nothing can end it. The function has to end when its context does.
+// Watch calls do, which uses the machines of a protocol. After the first mistake it cancels do's context, waits until
+// do returns, and returns the mistake. If a machine's method does not return within patience, Watch returns without
+// waiting for do, since a goroutine cannot be stopped.
 func Watch[T any](ctx context.Context, g *Guard, patience time.Duration, do func(context.Context) (T, error)) (result T, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -118,7 +120,7 @@ func Watch[T any](ctx context.Context, g *Guard, patience time.Duration, do func
 	done := make(chan outcome, 1)
 	go func() {
 		var o outcome
-		defer func() { done <- o }() // also where a machine ends the goroutine
+		defer func() { done <- o }() // deferred, since a machine may end the goroutine
 		o.result, o.err = do(ctx)
 	}()
 	failed := g.failed

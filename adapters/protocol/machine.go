@@ -12,18 +12,18 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// mostCommands is how many commands it may take to open the connection and the channel that a client works on. They are
-// opened before the first step of an execution, so that no bound of steps ends that.
+// mostCommands is the maximum number of commands to open a client's connection and channel. They are sent before the
+// first step of an execution, so the bound on steps does not apply to them.
 const mostCommands = 64
 
-// machine is somebody else's implementation, guarded.
+// machine is a user's implementation with checks around each call.
 type machine struct {
 	guard  *Guard
 	own    amqplock.Implementation
 	layout *amqplock.Layout
 
 	mu     sync.Mutex
-	opened map[*amqplock.Machine]int // commands of Connect since it was called
+	opened map[*amqplock.Machine]int // number of commands since the start of Connect
 }
 
 // Start implements [amqplock.Implementation].
@@ -65,7 +65,8 @@ func (g *machine) Pending(m *amqplock.Machine) int {
 	return g.count(m, pending, g.own.Pending, 1, "commands")
 }
 
-// count is how many of something a machine has, and the least where there was a mistake.
+// count calls a method that returns a number, and checks that it is between least and 255. After a mistake it returns
+// least.
 func (g *machine) count(m *amqplock.Machine, at method, of func(*amqplock.Machine) int, least int, things string) (n int) {
 	g.look(m, at, func(m *amqplock.Machine) { n = of(m) })
 	if n < least || n > 255 {
@@ -92,12 +93,12 @@ func (g *machine) Next(m *amqplock.Machine) (cmd amqp.Command) {
 		g.wrong(m, next, m.Op, fmt.Sprintf("expected the connection to be open, or given up, after %d commands", mostCommands))
 	}
 	if g.guard.over() {
-		return amqp.Command{Method: amqp.ConfirmSelect, Channel: uint16(m.Channel)} // which disturbs nobody
+		return amqp.Command{Method: amqp.ConfirmSelect, Channel: uint16(m.Channel)} // has no effect on others
 	}
 	return cmd
 }
 
-// open counts the commands by which a machine opens its connection, from the beginning or one more.
+// open counts the commands with which a machine opens its connection, and returns the count. anew resets it to 0.
 func (g *machine) open(m *amqplock.Machine, anew bool) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -111,14 +112,14 @@ func (g *machine) open(m *amqplock.Machine, anew bool) int {
 	return g.opened[m]
 }
 
-// last is the last queue of the lock.
+// last returns the highest queue number of the lock.
 func (g *machine) last() amqp.Queue {
 	l := g.layout
 	return max(l.A[len(l.A)-1], l.B[len(l.B)-1], l.Admin, l.Mutex)
 }
 
-// change calls a method that goes on, twice. A machine that decides by something else than its state and its input would go
-// on otherwise when a search returns to that state.
+// change calls a method that changes the machine, twice from the same state. If the results differ, the machine
+// depends on something besides its state and input. Then a search that returns to a state would miss executions.
 func (g *machine) change(m *amqplock.Machine, at method, op lock.Op, call func(*amqplock.Machine)) bool {
 	again, was := *m, m.Op
 	if !g.call(at, op, func() { call(m); call(&again) }) {
@@ -147,7 +148,7 @@ func (g *machine) change(m *amqplock.Machine, at method, op lock.Op, call func(*
 	return !g.guard.over()
 }
 
-// look calls a method that changes nothing.
+// look calls a method that must not change the machine, and records a mistake if it does.
 func (g *machine) look(m *amqplock.Machine, at method, call func(*amqplock.Machine)) {
 	looked := *m
 	if g.call(at, m.Op, func() { call(&looked) }) && looked != *m {
@@ -155,7 +156,7 @@ func (g *machine) look(m *amqplock.Machine, at method, call func(*amqplock.Machi
 	}
 }
 
-// call calls somebody else's method, unless there was a mistake already, and reports whether it returned.
+// call calls a user's method, unless a mistake was recorded already. It reports whether the method returned.
 func (g *machine) call(at method, op lock.Op, f func()) (returned bool) {
 	if g.guard.over() {
 		return false
@@ -178,13 +179,13 @@ func (g *machine) call(at method, op lock.Op, f func()) (returned bool) {
 	return true
 }
 
-// wrong is a mistake in what a method did.
+// wrong records a mistake of a method, and ends the machine's operation.
 func (g *machine) wrong(m *amqplock.Machine, at method, op lock.Op, why string) {
 	g.guard.fail(of(at, op), why)
 	end(m)
 }
 
-// end ends the operation under way, so that nobody waits for it: nothing of what comes after is looked at.
+// end ends the operation under way, so that nothing waits for it. Its result is not used.
 func end(m *amqplock.Machine) {
 	m.Phase, m.Sleep, m.Held = amqplock.NoPhase, 0, 0
 	m.Link = min(m.Link, amqplock.Up)
@@ -194,7 +195,7 @@ func end(m *amqplock.Machine) {
 	}
 }
 
-// panicked says what a method panicked with, and where.
+// panicked returns the text for a panic: its value and where it occurred.
 func panicked(value any) string {
 	p := inprocess.Panic{During: "it", Value: value, Stack: string(debug.Stack())}
 	return p.Error()

@@ -13,8 +13,8 @@ import (
 	model "github.com/lockproof/lockproof/model/redis"
 )
 
-// Space is a private set of keys on a server: their names begin with a mark. A millisecond of the model is longer on the
-// server, so that nothing expires by itself while commands are under way.
+// Space is a private set of keys on a server. Their names begin with a random mark. A millisecond of the model is
+// much longer on the server, so that no key expires by itself while commands are under way.
 type Space struct {
 	server *Server
 	prefix string
@@ -22,23 +22,24 @@ type Space struct {
 	keys   *keys
 }
 
-// held is the real length of a model's millisecond if nothing may expire by itself: only [Space.Advance] lets time pass. The
-// longest lease of a model, some hundred milliseconds, then takes hours.
+// held is the real length of a model's millisecond if no key may expire by itself. Then only [Space.Advance] lets
+// time pass: the longest lease of a model, some hundred milliseconds, takes hours.
 const held = 100 * time.Second
 
-// Space is a new set of keys on the server.
+// Space returns a new set of keys on the server.
 func (s *Server) Space() *Space {
 	mark, secret := leftover.Mark()
 	prefix := "{lockproof:" + mark + ":"
 	return &Space{s, prefix, held, &keys{server: s, prefix: prefix, secret: secret, known: make(map[string]bool)}}
 }
 
-// Lasting is the same keys with another length of the model's millisecond. With time.Millisecond, leases end by themselves.
+// Lasting returns the same set of keys with another real length of the model's millisecond. With time.Millisecond,
+// leases end by themselves.
 func (p *Space) Lasting(millisecond time.Duration) *Space {
 	return &Space{p.server, p.prefix, millisecond, p.keys}
 }
 
-// name is the name of a key on the server: the mark is within the braces.
+// name returns the name of a lock's key on the server. The mark is inside the braces of the name.
 func (p *Space) name(k model.Key, lock string) string {
 	return p.prefix + strings.TrimPrefix(k.Name(lock), "{")
 }
@@ -110,7 +111,7 @@ func (p *Space) script(ctx context.Context, c model.Command, key string, lease t
 	return valued(model.No, value, nil)
 }
 
-// text is the text of the entry that a command writes.
+// text returns the text of the entry that a command writes.
 func text(c model.Command) string { return model.Value{{ID: c.ID, Priority: c.Priority}}.String() }
 
 func flag(b bool) int {
@@ -135,10 +136,10 @@ func valued(class model.Class, s string, err error) (model.Reply, error) {
 	return model.Reply{Class: class, Value: v}, err
 }
 
-// noKey is the reply of PTTL for a missing key.
+// noKey is the reply of PTTL if the key does not exist.
 const noKey = -2
 
-// age decodes the reply of PTTL.
+// age converts the result of PTTL, in left, to a reply of the model.
 func age(left time.Duration) model.Reply {
 	switch left {
 	case noKey:
@@ -149,13 +150,13 @@ func age(left time.Duration) model.Reply {
 	return model.Reply{Class: model.Timed}
 }
 
-// Advance lets milliseconds of the model pass for all keys: it moves each expiry nearer, and deletes expired keys. It does
-// not test the server's own expiry.
+// Advance lets ms milliseconds of the model pass for all keys: it shortens the expiry time of each key, and deletes
+// keys that have expired. It does not test the server's own expiry.
 func (p *Space) Advance(ctx context.Context, ms int64) error {
 	left, err := p.Left(ctx)
 	for name, virtual := range left {
 		switch {
-		case virtual == 0: // it does not expire
+		case virtual == 0: // the key does not expire
 		case virtual <= ms:
 			err = errors.Join(err, p.server.client.Del(ctx, p.prefix+name).Err())
 		default:
@@ -168,7 +169,8 @@ func (p *Space) Advance(ctx context.Context, ms int64) error {
 	return nil
 }
 
-// Left is the number of the model's milliseconds until each key expires, by its name without the mark; 0 is never.
+// Left returns, for each key, the number of the model's milliseconds until it expires; 0 means never. The names of
+// the keys are without the mark.
 func (p *Space) Left(ctx context.Context) (map[string]int64, error) {
 	left := make(map[string]int64)
 	for _, name := range p.keys.names() {
@@ -179,7 +181,7 @@ func (p *Space) Left(ctx context.Context) (map[string]int64, error) {
 		if ttl == noKey {
 			continue
 		}
-		// The real time since the key was set is too short to count.
+		// Round up: the little real time since the key was set does not count.
 		left[strings.TrimPrefix(name, p.prefix)] = max(0, int64((ttl+p.scale-1)/p.scale))
 	}
 	return left, nil

@@ -10,10 +10,11 @@ import (
 	simulated "github.com/lockproof/lockproof/sim/redis/server"
 )
 
-// chainRounds is the number of rounds, each with a hundred clients, for an atlas: 300 take about three seconds.
+// chainRounds is the number of rounds that the atlas plays. Each has a hundred clients; 300 rounds take about three
+// seconds.
 const chainRounds = 300
 
-// Figure is the value, on this server, of the atlas's figure with the given name.
+// Figure returns the value, measured on this server, of the figure with the given name in the atlas.
 func (s *Server) Figure(ctx context.Context, name string) (string, error) {
 	if name != sim.ChainFigure {
 		return "", fmt.Errorf("figure %q: expected %s", name, sim.ChainFigure)
@@ -21,8 +22,9 @@ func (s *Server) Figure(ctx context.Context, name string) (string, error) {
 	return s.Chains(ctx, chainRounds)
 }
 
-// Chains plays rounds of the text in which a hundred clients with different priorities acquire one lock in random order. It
-// returns the lengths of the chains of thieves. Every reply must equal the simulated server's.
+// Chains plays rounds in which a hundred clients with different priorities acquire one lock in random order, where a
+// higher priority takes the lock from a lower one. It returns statistics of how often the lock changed hands in a
+// round. Every reply must equal the simulated server's.
 func (s *Server) Chains(ctx context.Context, rounds int) (string, error) {
 	sum, longest := 0, 0
 	err := sim.ChainOrders(rounds, func(order []int) error {
@@ -33,7 +35,8 @@ func (s *Server) Chains(ctx context.Context, rounds int) (string, error) {
 	return s.Version + ": " + sim.ChainsPlayed(rounds, sum, longest), err
 }
 
-// chain is the length of a round's chain, from the replies to the clients' first commands.
+// chain plays one round, and returns how many clients were granted the lock by their first command. order has the
+// clients' priorities.
 func (s *Server) chain(ctx context.Context, order []int) (length int, err error) {
 	keys := s.Space()
 	defer func() { err = errors.Join(err, keys.Sweep(context.WithoutCancel(ctx))) }()

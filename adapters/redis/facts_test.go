@@ -12,7 +12,7 @@ import (
 	simredis "github.com/lockproof/lockproof/sim/redis"
 )
 
-// The facts of real servers on which the simulated one relies.
+// The facts about real servers on which the simulated server relies.
 
 var (
 	key    = model.Key{}
@@ -20,7 +20,7 @@ var (
 	second = model.NewID(2, 1)
 )
 
-// do sends a command about the lock "jobs".
+// do sends a command about the lock "jobs" and returns the reply.
 func do(t *testing.T, s *redis.Space, c model.Command) model.Reply {
 	t.Helper()
 	r, err := s.Do(t.Context(), c, "jobs")
@@ -30,7 +30,7 @@ func do(t *testing.T, s *redis.Space, c model.Command) model.Reply {
 	return r
 }
 
-// space is keys of this test's own.
+// space returns a set of keys for one test.
 func space(t *testing.T, s *redis.Server) *redis.Space {
 	p := s.Space()
 	t.Cleanup(func() {
@@ -41,8 +41,8 @@ func space(t *testing.T, s *redis.Server) *redis.Space {
 	return p
 }
 
-// A lease is never over before its time, counted from before the command was sent. Only that is asserted: how late it is
-// over is the machine's business (FACTS R1).
+// A lease never ends early, counted from before the command was sent. How late it ends depends on the machine, and is
+// not checked (FACTS R1).
 func TestLeaseIsNotShort(t *testing.T) {
 	const lease = 100
 	s := space(t, redistest.Shared(t)).Lasting(time.Millisecond)
@@ -57,7 +57,8 @@ func TestLeaseIsNotShort(t *testing.T) {
 	}
 }
 
-// A restart without anything on disk grants a lease again; one with an append-only file keeps it, with its end (FACTS R3, R4).
+// A server that stores nothing on disk grants a held lock again after a restart. With an append-only file, the lease
+// and its end are kept (FACTS R3, R4).
 func TestRestart(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -92,7 +93,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// A client that reads, compares and deletes in three steps deletes the next holder's entry; the script does not
+// A client that reads, compares and deletes in three commands may delete the next holder's entry. The script does not
 // (FACTS R9).
 func TestCompareAndDelete(t *testing.T) {
 	for _, atomic := range []bool{false, true} {
@@ -101,7 +102,7 @@ func TestCompareAndDelete(t *testing.T) {
 		if r := do(t, s, model.Command{Method: model.Get, Key: key}); !r.Value.Has(first) {
 			t.Fatal(r.Words())
 		}
-		if err := s.Advance(t.Context(), 10); err != nil { // between the two steps
+		if err := s.Advance(t.Context(), 10); err != nil { // the lease ends between reading and deleting
 			t.Fatal(err)
 		}
 		do(t, s, model.Command{Method: model.SetNX, Key: key, ID: second, Lease: 10})
@@ -116,7 +117,7 @@ func TestCompareAndDelete(t *testing.T) {
 	}
 }
 
-// SETNX without a lease, whose client dies before it sets one, locks forever (FACTS R11).
+// If a client dies between SETNX and setting the lease, the key never expires (FACTS R11).
 func TestSetThenExpire(t *testing.T) {
 	s := space(t, redistest.Shared(t))
 	do(t, s, model.Command{Method: model.SetNX, Key: key, ID: first})
@@ -130,9 +131,9 @@ func TestSetThenExpire(t *testing.T) {
 
 var rounds = flag.Int("rounds", 20, "how many rounds of 100 clients are played for the length of chains")
 
-// A hundred clients of a hundred priorities acquire in a random order on a real server, whose replies must equal the
-// simulated one's. This test checks the rounds that the atlas plays. Another one, with enough rounds, compares the
-// chains' mean length with the arithmetic.
+// A hundred clients with a hundred priorities acquire a lock in random order. The replies of a real server must equal
+// the simulated one's. This test checks the rounds that the atlas plays. Another test, with enough rounds, compares
+// the mean result with the calculated one.
 func TestChains(t *testing.T) {
 	real := redistest.Shared(t)
 	said, err := real.Chains(t.Context(), *rounds)

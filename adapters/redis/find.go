@@ -23,10 +23,10 @@ const EnvURL = "LOCKPROOF_REDIS_URL"
 // usualURL is the address of a Redis that was installed without configuration.
 const usualURL = "redis://127.0.0.1:6379/0"
 
-// answerLimit is the maximum time for a server to answer one command. After that the server counts as gone.
+// answerLimit is the maximum time for a server to answer one command. After that, the server counts as gone.
 const answerLimit = 10 * time.Second
 
-// granted are a server's limits.
+// granted are the limits on what a server may send.
 var granted = bound.Limits{Connect: answerLimit, Answer: answerLimit, Most: 64 << 20}
 
 // ErrNoServer is wrapped by the error of [Find] if there is no Redis.
@@ -35,13 +35,13 @@ var ErrNoServer = errors.New("no Redis: set " + EnvURL + " to an address such as
 // Server is a Redis that is ready for clients, any number at once.
 type Server struct {
 	URL     string
-	Version string // such as "Redis 7.0.15"
+	Version string // name and version, such as "Redis 7.0.15"
 
 	client *redis.Client
-	node   *node.Node // nil unless it was started here
+	node   *node.Node // nil unless lockproof started the server
 
 	tidyOnce sync.Once
-	accounts bool // it keeps a set of the keys of runs
+	accounts bool // the server has the set that lists the keys of runs
 }
 
 // go-redis prints the state of its connections to standard error. Errors already contain what matters.
@@ -49,10 +49,10 @@ func init() { redis.SetLogger(quiet{}) }
 
 type quiet struct{}
 
-// Printf implements the logger of go-redis.
+// Printf drops a message of go-redis.
 func (quiet) Printf(context.Context, string, ...any) {}
 
-// next is the advice for a server that does not answer.
+// next is the advice in the error for a server that does not answer.
 const next = "see that it runs and takes commands (redis-cli -u ADDRESS ping), or name another in " + EnvURL
 
 // Find returns the server at url, otherwise the one that LOCKPROOF_REDIS_URL names, otherwise the one at the usual address
@@ -66,13 +66,13 @@ func Find(ctx context.Context, url string) (*Server, error) {
 	return s, err
 }
 
-// Dial is the server at an address. Its Close ends the connections.
+// Dial connects to the server at a URL. Close ends the connections.
 func Dial(ctx context.Context, url string) (*Server, error) {
 	o, err := redis.ParseURL(url)
 	if err != nil {
 		return nil, fmt.Errorf("the address of a Redis: %w; expected one such as %s", err, usualURL)
 	}
-	o.MaxRetries = -1 // a repeated command would count twice
+	o.MaxRetries = -1 // no retries, since a repeated command would count twice
 	o.ReadTimeout, o.WriteTimeout = answerLimit, answerLimit
 	o.Dialer = dialer(o)
 	s := &Server{URL: url, client: redis.NewClient(o)}
@@ -88,7 +88,7 @@ func Dial(ctx context.Context, url string) (*Server, error) {
 	return s, nil
 }
 
-// Close ends the connections to the server, and the server if it was started here.
+// Close ends the connections to the server. It also stops the server, if lockproof started it.
 func (s *Server) Close() error {
 	err := s.client.Close()
 	if s.node != nil {
@@ -118,7 +118,7 @@ func Start(ctx context.Context, args ...string) (*Server, error) {
 	return s, nil
 }
 
-// Restart kills a server that was started here, so that its memory is lost, and starts it again with its data on disk.
+// Restart kills a server that lockproof started, and starts it again. Data in memory is lost; data on disk is kept.
 func (s *Server) Restart(ctx context.Context) error {
 	if s.node == nil {
 		return errors.New("restarting a Redis that was not started here")

@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis"
 )
 
-// Errors have the action, the place, and the next step.
+// An error says what was tried, where, and what to do.
 func TestErrors(t *testing.T) {
 	for address, wants := range map[string][]string{
 		"redis://127.0.0.1:1/0": {"asking the Redis at 127.0.0.1:1", "refused", redis.EnvURL},

@@ -8,7 +8,8 @@ import (
 	"github.com/lockproof/lockproof/internal/boundtest"
 )
 
-// TestHostile: a server that is silent, dribbles or never ends is given up, in bounded time and memory.
+// TestHostile: if a server is silent, sends very slowly or never stops sending, Dial fails in bounded time and
+// memory.
 func TestHostile(t *testing.T) {
 	all := boundtest.All("+OK\r\n", "$67108864\r\n")
 	for _, endless := range []string{"*2000000000\r\n", "$9223372036854775800\r\n", "*1000000\r\n", "$1000000\r\n", "%2147483647\r\n", "-ERR no\r\n"} {

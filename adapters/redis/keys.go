@@ -15,12 +15,13 @@ import (
 	model "github.com/lockproof/lockproof/model/redis"
 )
 
-// runsKey is a set of the keys that runs are about to create. With it, the next run finds what a killed run has left. Each
-// key is preceded by the secret of its run's mark; otherwise any client that may write to the set could name any key. Redis
-// deletes the set with its last member.
+// runsKey is the name of a set that lists the keys which runs are about to create. From it, the next run learns what
+// a killed run has left. Each entry begins with a secret of its run; otherwise any client that can write to the set
+// could make a run delete any key. Redis deletes the set with its last member.
 const runsKey = "lockproof:runs"
 
-// A run is alive while its key with this name after the mark exists. The key expires unless it is renewed.
+// A run is alive as long as it has a key whose name is its prefix and livingKey. The key expires unless the run
+// renews it.
 const (
 	livingKey  = "run}"
 	livingTime = time.Minute
@@ -34,14 +35,14 @@ var marked = regexp.MustCompile(`^\{lockproof:([a-z2-7]{10}):`)
 type keys struct {
 	server *Server
 	prefix string
-	secret string // proves the mark in the prefix
+	secret string // proves that the run created the mark in prefix
 
 	mu      sync.Mutex
 	known   map[string]bool
-	renewed time.Time // last renewal; zero before the first
+	renewed time.Time // time of the last renewal; zero before the first one
 }
 
-// written are the keys that a command may write, except keys of claims, which soon expire.
+// written returns the keys that a command may write. It does not return the keys of claims if they expire soon.
 func (p *Space) written(c model.Command, lock string) []string {
 	name := p.name(c.Key, lock)
 	if c.ID != 0 && claims[c.Method] && p.scale == held {
@@ -50,7 +51,7 @@ func (p *Space) written(c model.Command, lock string) []string {
 	return []string{name}
 }
 
-// claims are the scripts that write the key of a claim.
+// claims are the methods whose scripts write the key of a claim.
 var claims = func() map[model.Method]bool {
 	all := make(map[model.Method]bool)
 	for m := model.Steal; m <= model.Look; m++ {
@@ -59,8 +60,8 @@ var claims = func() map[model.Method]bool {
 	return all
 }()
 
-// own registers names as keys of this run before they are written. An existing key belongs to another program, and is
-// an error.
+// own records that this run is about to write keys. It returns an error if one of the keys exists already, since that
+// belongs to another program.
 func (k *keys) own(ctx context.Context, names ...string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -88,7 +89,7 @@ func (k *keys) own(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// live renews the key that shows other runs that this one is alive. mu is held.
+// live renews the key that shows other runs that this run is alive. mu is held.
 func (k *keys) live(ctx context.Context) error {
 	if time.Since(k.renewed) < renewal {
 		return nil
@@ -119,7 +120,8 @@ func (k *keys) live(ctx context.Context) error {
 	return err
 }
 
-// tidy deletes the keys of dead runs. It returns an error if the server's set of runs belongs to another program.
+// tidy deletes the keys of dead runs. It returns an error if another program uses the name of the set that lists
+// keys.
 func (s *Server) tidy(ctx context.Context) error {
 	members, err := s.client.SMembers(ctx, runsKey).Result()
 	if err != nil {
@@ -148,7 +150,7 @@ func (s *Server) tidy(ctx context.Context) error {
 	return nil
 }
 
-// remove deletes keys, and their entries in the set of runs.
+// remove deletes keys, and their entries in the set that lists keys of runs.
 func (s *Server) remove(ctx context.Context, secret string, names []string) error {
 	members := make([]any, len(names))
 	for i, name := range names {
@@ -179,7 +181,7 @@ func (p *Space) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// names are the keys of the run that may exist.
+// names returns the keys of the run that may still exist.
 func (k *keys) names() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	model "github.com/lockproof/lockproof/model/redis"
 )
 
-// server is a Redis of this test's own.
+// server starts a Redis for one test.
 func server(t *testing.T) *Server {
 	t.Helper()
 	s, err := Start(t.Context())
@@ -29,7 +29,7 @@ func server(t *testing.T) *Server {
 	return s
 }
 
-// TestForeignKey: a key that was there before a run is neither written nor deleted by it, and the error names it.
+// TestForeignKey: a run neither writes nor deletes a key that existed before it. The error names the key.
 func TestForeignKey(t *testing.T) {
 	s := server(t)
 	for _, c := range []model.Command{
@@ -53,7 +53,8 @@ func TestForeignKey(t *testing.T) {
 	}
 }
 
-// TestDeadRun: the keys of a run that was killed are deleted by the next, those of a live run and those of others are not.
+// TestDeadRun: a run deletes the keys of runs that were killed. It does not delete keys of live runs and of other
+// programs.
 func TestDeadRun(t *testing.T) {
 	s := server(t)
 	set := model.Command{Method: model.Set, ID: model.NewID(1, 1)}
@@ -92,8 +93,8 @@ func TestDeadRun(t *testing.T) {
 	}
 }
 
-// TestForgedAccount: a run deletes no key of another program because a client adds its name, whatever it is, to the
-// account.
+// TestForgedAccount: if another client adds an entry to the set that lists the keys of runs, no run deletes the key
+// in the entry, whatever the entry is.
 func TestForgedAccount(t *testing.T) {
 	s := server(t)
 	for _, member := range []string{"%s", "x %s", "aaaaaaaaaaaaaaaaaaaaaaaaaa %s", " %s"} {
@@ -119,7 +120,7 @@ func TestForgedAccount(t *testing.T) {
 	}
 }
 
-// TestForeignAccount: another program's set of the same name stays as it is.
+// TestForeignAccount: if another program uses the name of that set for its own set, the set is not changed.
 func TestForeignAccount(t *testing.T) {
 	s := server(t)
 	if err := s.client.SAdd(t.Context(), runsKey, "theirs", "{lockproof:aaaaaaaaaa:jobs}").Err(); err != nil {
@@ -137,7 +138,8 @@ func TestForeignAccount(t *testing.T) {
 	}
 }
 
-// TestNothingOfTheServers: no command is sent that changes the server itself, or keys that are not named.
+// TestNothingOfTheServers: the package sends no command that changes the server itself, or that affects keys without
+// naming them.
 func TestNothingOfTheServers(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/lockproof/lockproof/adapters/bound"
 )
 
-// Bounds on the lengths that an answer announces, as go-redis allocates them before the data arrives.
+// Limits of the lengths that an answer may announce, since go-redis allocates memory before the data arrives.
 const (
-	maxText      = 16 << 20 // bytes of a string
-	maxElements  = 1 << 20  // total elements of all lists in one answer
-	maxReplyLine = 64 << 10 // bytes of the line before a string or list, or of a short answer
+	maxText      = 16 << 20 // maximum bytes of a string
+	maxElements  = 1 << 20  // maximum number of elements of all lists in one answer
+	maxReplyLine = 64 << 10 // maximum bytes of the line before a string or list, or of a short answer
 )
 
 // dialer returns a function that connects to a server with options o.
@@ -39,14 +39,14 @@ func secured(conn net.Conn, c *tls.Config) net.Conn {
 	return tls.Client(conn, c)
 }
 
-// lengths is a connection that checks the lengths which answers announce.
+// lengths is a connection that checks the lengths that answers announce.
 type lengths struct {
 	net.Conn
 	address  string
 	mu       sync.Mutex
-	line     []byte       // the received part of a line
-	rest     int          // remaining bytes of a string and its line end
-	wrong    error        // why reading has ended
+	line     []byte       // beginning of an incomplete line
+	rest     int          // remaining bytes of a string, including its line end
+	wrong    error        // the error with which reading has ended
 	elements atomic.Int64 // elements announced since the last write
 }
 
@@ -97,7 +97,7 @@ func (l *lengths) follow(p []byte) error {
 	return nil
 }
 
-// announced handles a line that may announce a length.
+// announced checks a line that may announce a length.
 func (l *lengths) announced(line []byte) error {
 	if len(line) < 2 {
 		return nil

@@ -17,7 +17,8 @@ import (
 	model "github.com/lockproof/lockproof/model/redis"
 )
 
-// Measured is the server for measuring locks. For a lock on several servers, a set of keys stands for each server.
+// Measured returns the server as one whose locks are measured. A lock on several servers uses several sets of keys on
+// this one.
 func (s *Server) Measured(ctx context.Context) (measure.Server, error) {
 	info, err := s.client.Info(ctx, "persistence").Result()
 	if err != nil {
@@ -32,7 +33,7 @@ func (s *Server) Measured(ctx context.Context) (measure.Server, error) {
 
 type measuredServer struct {
 	server *Server
-	name   string // with the setting that determines the time of a write
+	name   string // server's name, with the setting that decides how long a write takes
 }
 
 // Name implements [measure.Server].
@@ -60,7 +61,7 @@ type measuredLock struct {
 	server      *Server
 	protocol    model.Protocol
 	millisecond time.Duration // real length of a model's millisecond
-	spaces      []*Space      // by server
+	spaces      []*Space      // one set of keys for each server of the lock
 }
 
 // Lease implements [measure.Lock].
@@ -103,7 +104,7 @@ func (l *measuredLock) Client(ctx context.Context, number int) (measure.Client, 
 	return c, nil
 }
 
-// measuredClient is a machine, and its connection to the sets of keys that stand for the servers.
+// measuredClient is a lock machine with a connection to the server.
 type measuredClient struct {
 	protocol    *model.Protocol
 	machine     model.Machine
@@ -119,7 +120,7 @@ type measuredClient struct {
 // priority is the priority of all clients, so that no client takes the lock from another.
 const priority = 1
 
-// now is the client's clock, in milliseconds of the model.
+// now returns the client's clock, in the model's milliseconds.
 func (c *measuredClient) now() int64 { return int64(time.Since(c.began) / c.millisecond) }
 
 // Do implements [measure.Client].
@@ -145,8 +146,8 @@ func (c *measuredClient) Spent() measure.Spent {
 	return c.traffic.Add(measure.Spent{Commands: c.commands, RoundTrips: c.commands})
 }
 
-// Kill implements [measure.Client]. What the client holds stays held until its lease ends.
+// Kill implements [measure.Client]. The client's hold lasts until its lease ends.
 func (c *measuredClient) Kill() { c.Close() }
 
 // Close implements [measure.Client].
-func (c *measuredClient) Close() { _ = c.server.client.Close() } // it may be closed already
+func (c *measuredClient) Close() { _ = c.server.client.Close() } // an error means that it is closed already

@@ -10,8 +10,8 @@ import (
 	_ "github.com/lockproof/lockproof/sim/redis"
 )
 
-// TestMeasured: every reference is measured on a real server, with as many commands as its protocol says. If the lock
-// has a lease, another client gets a dead holder's slot.
+// TestMeasured: every reference lock is measured on a real server, with the number of commands that its protocol has.
+// If the lock has leases, another client acquires the lock after the holder is killed.
 func TestMeasured(t *testing.T) {
 	server, err := redistest.Shared(t).Measured(t.Context())
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	simulated "github.com/lockproof/lockproof/sim/redis/server"
 )
 
-// step is a command of a sequence, or time that passes where Method is 0.
+// step is a command of a sequence or, if passes is not 0, a lapse of time in milliseconds.
 type step struct {
 	command model.Command
 	passes  int64
@@ -23,7 +23,7 @@ type step struct {
 
 var locks = [...]string{"jobs", "jobs.1"}
 
-// steps draws sequences of commands of several clients, which mix all commands on two locks, also in senseless ways.
+// steps generates sequences of random commands of several clients on two locks, including senseless ones.
 var steps = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 	if rapid.IntRange(0, 4).Draw(t, "what") == 0 {
 		return step{passes: rapid.Int64Range(1, 12).Draw(t, "ms")}
@@ -53,8 +53,8 @@ var steps = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 	return step{command: c}
 }), 1, 40)
 
-// Random sequences of commands have equal results on the simulated server and on a real Redis: every reply, and
-// finally every key with its remaining time. -rapid.checks is the number of sequences.
+// Random sequences of commands have equal results on the simulated server and on a real Redis: every reply, and at
+// the end every key with its remaining time. The number of sequences is the flag -rapid.checks.
 func TestRandomCommands(t *testing.T) {
 	s := redistest.Shared(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -64,7 +64,7 @@ func TestRandomCommands(t *testing.T) {
 	})
 }
 
-// compare plays a sequence on both.
+// compare carries out a sequence on both servers. It returns an error if they differ.
 func compare(ctx context.Context, s *redis.Server, sequence []step) (err error) {
 	real := s.Space()
 	defer func() {

@@ -32,14 +32,14 @@ func (s *Server) Replay(ctx context.Context, t *scenario.Trace) (r *scenario.Rep
 	})
 }
 
-// replayer has the servers of a trace.
+// replayer holds the sets of keys that represent the servers of a trace.
 type replayer struct {
 	server  *Server
 	servers []*Space
 	now     int64
 }
 
-// on is the set of keys that represents a server. A new set has no keys, so it has missed no time.
+// on returns the set of keys that represents server n. A new set has no keys, so it needs no time to catch up.
 func (p *replayer) on(n int) *Space {
 	for n >= len(p.servers) {
 		p.servers = append(p.servers, p.server.Space())
@@ -47,7 +47,7 @@ func (p *replayer) on(n int) *Space {
 	return p.servers[n]
 }
 
-// pass lets virtual time pass up to a moment.
+// pass lets virtual time pass on all servers until now.
 func (p *replayer) pass(ctx context.Context, now int64) (err error) {
 	for _, s := range p.servers {
 		err = errors.Join(err, s.Advance(ctx, now-p.now))
@@ -56,7 +56,7 @@ func (p *replayer) pass(ctx context.Context, now int64) (err error) {
 	return err
 }
 
-// take sends the command of a step, and returns how the reply differs from the recorded one.
+// take sends the command of a step. It returns how the reply differs from the recorded one; "" if it does not.
 func (p *replayer) take(ctx context.Context, t *scenario.Trace, step *scenario.TraceStep) (string, error) {
 	sent, ok := step.Payload.(model.Sent)
 	if !ok || sent.Command.Method == model.NoMethod || sent.Reply.Class == model.None {

@@ -11,8 +11,7 @@ import (
 	_ "github.com/lockproof/lockproof/sim/redis"
 )
 
-// Every mutant's counterexample replays on a real Redis: the thief with a shorter lease and the thief that destroys a
-// majority among them.
+// The counterexample of every lock with a known bug replays on a real Redis.
 func TestReplay(t *testing.T) {
 	s := redistest.Shared(t)
 	b, err := lock.BackendNamed("redis")
@@ -33,7 +32,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A replay reports a trace with which the server disagrees.
+// If a server's reply differs from the trace, the replay reports it.
 func TestReplayDisagrees(t *testing.T) {
 	s := redistest.Shared(t)
 	tr, v := replaytest.Trace(t, lock.TargetNamed("short-lease"))

@@ -16,9 +16,10 @@ import (
 	"github.com/lockproof/lockproof/internal/redistest"
 )
 
-// The losses of a lock, and the missing notices, on servers that are configured otherwise than the simulated one.
+// Facts about how locks are lost and notifications are missing, on servers with other settings than the simulated one
+// has.
 
-// client is a connection to a server, for commands that no lock sends.
+// client returns a connection for commands that are not part of a lock.
 func client(t *testing.T, s *redis.Server) *goredis.Client {
 	t.Helper()
 	o, err := goredis.ParseURL(s.URL)
@@ -27,11 +28,11 @@ func client(t *testing.T, s *redis.Server) *goredis.Client {
 	}
 	o.MaxRetries = -1
 	c := goredis.NewClient(o)
-	t.Cleanup(func() { _ = c.Close() }) // its server may be dead
+	t.Cleanup(func() { _ = c.Close() }) // an error is ignored, as the server may be dead
 	return c
 }
 
-// took is whether a client got the lock.
+// took tries to acquire the lock for the client named who, and reports whether it succeeded.
 func took(t *testing.T, c *goredis.Client, who string, lease time.Duration) bool {
 	t.Helper()
 	ok, err := c.SetNX(t.Context(), "{jobs}", who, lease).Result()
@@ -41,7 +42,7 @@ func took(t *testing.T, c *goredis.Client, who string, lease time.Duration) bool
 	return ok
 }
 
-// until waits for a condition.
+// until waits until the condition is returns true, and fails the test if that takes too long.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
@@ -51,7 +52,8 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// passing is a script that lets the server's clock run for some milliseconds, and then returns the state of the key.
+// passing is a script that waits for some milliseconds by the server's clock. It returns whether the key exists, and
+// its PTTL.
 const passing = `
 local function now() local t = redis.call('TIME') return t[1] * 1000 + math.floor(t[2] / 1000) end
 local began = now()
@@ -60,8 +62,8 @@ while now() <= began + 2 * ARGV[1] do end
 if ARGV[2] == 'wait' then return {0, 0} end
 return {redis.call('EXISTS', KEYS[1]), redis.call('PTTL', KEYS[1])}`
 
-// No lease ends while a script runs, whatever TIME says: one of which twice its time is over is there, and gone right after
-// (FACTS R2). PTTL counts down to 0.
+// No lease ends while a script runs, whatever TIME returns. A lease whose time is over twice still exists, and ends
+// right after the script (FACTS R2). PTTL counts down to 0.
 func TestNoLeaseEndsInScripts(t *testing.T) {
 	s := redistest.Private(t)
 	c := client(t, s)
@@ -78,7 +80,7 @@ func TestNoLeaseEndsInScripts(t *testing.T) {
 	}
 }
 
-// replicated is a server with a lock, and one that follows it.
+// replicated starts a server and a replica of it, and waits until the replication works.
 func replicated(t *testing.T) (master, replica *redis.Server) {
 	t.Helper()
 	master, replica = redistest.Private(t, "--save", ""), redistest.Private(t, "--save", "")
@@ -105,7 +107,7 @@ func promote(t *testing.T, replica *goredis.Client) {
 	}
 }
 
-// kill is a server's death.
+// kill kills the server to which c is connected.
 func kill(t *testing.T, c *goredis.Client) {
 	t.Helper()
 	if err := syscall.Kill(process(t, c), syscall.SIGKILL); err != nil {
@@ -113,12 +115,12 @@ func kill(t *testing.T, c *goredis.Client) {
 	}
 }
 
-// A replica that was cut off and is promoted grants a live lease again. WAIT reports that no replica follows, and
-// undoes nothing (FACTS R5).
+// If a replica that was cut off is promoted, it grants a lock with a live lease again. WAIT reports that no replica
+// has the write, but does not undo the write (FACTS R5).
 func TestReplicaThatWasCutOff(t *testing.T) {
 	master, replica := replicated(t)
 	m, r := client(t, master), client(t, replica)
-	if err := r.ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil { // no server is there
+	if err := r.ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil { // nothing listens at this address
 		t.Fatal(err)
 	}
 	if !took(t, m, "c1", time.Minute) {
@@ -137,7 +139,7 @@ func TestReplicaThatWasCutOff(t *testing.T) {
 	}
 }
 
-// A replica that was merely paused still reads what its master sent before it died: nothing is lost (FACTS R6).
+// A replica that was only paused still reads what its master sent before it died, so nothing is lost (FACTS R6).
 func TestReplicaThatStoodStill(t *testing.T) {
 	master, replica := replicated(t)
 	m, r := client(t, master), client(t, replica)
@@ -160,7 +162,7 @@ func TestReplicaThatStoodStill(t *testing.T) {
 	}
 }
 
-// process is the number of a server's process.
+// process returns the process number of the server to which c is connected.
 func process(t *testing.T, c *goredis.Client) int {
 	t.Helper()
 	info, err := c.Info(t.Context(), "server").Result()
@@ -175,7 +177,8 @@ func process(t *testing.T, c *goredis.Client) int {
 	return pid
 }
 
-// A server that is short of memory and may drop any key drops the lock's, within its lease (FACTS R7).
+// A server that is short of memory, and whose settings let it evict any key, evicts the lock's key before the lease
+// ends (FACTS R7).
 func TestEviction(t *testing.T) {
 	c := client(t, redistest.Private(t, "--save", "", "--maxmemory", "3mb", "--maxmemory-policy", "allkeys-lru"))
 	if !took(t, c, "c1", time.Hour) {
@@ -193,7 +196,7 @@ func TestEviction(t *testing.T) {
 		if _, err := p.Exec(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		// OBJECT IDLETIME does not touch the key, as EXISTS would.
+		// OBJECT IDLETIME does not count as a use of the key, as EXISTS would.
 		if err := c.ObjectIdleTime(t.Context(), "{jobs}").Err(); errors.Is(err, goredis.Nil) {
 			there = 0
 		}
@@ -203,12 +206,12 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// A notice of an expiry comes when the server finds the key, not when the lease ends: here, at a client's read (FACTS
-// R8).
+// The notification of an expiry comes when the server finds the expired key, not when the lease ends. Here it finds
+// it at a client's read (FACTS R8).
 func TestNoticeOfExpiry(t *testing.T) {
 	s := redistest.Private(t, "--save", "", "--notify-keyspace-events", "Ex", "--enable-debug-command", "yes")
 	c := client(t, s)
-	if err := c.Do(t.Context(), "DEBUG", "SET-ACTIVE-EXPIRE", "0").Err(); err != nil { // else it looks some keys over ten times a second
+	if err := c.Do(t.Context(), "DEBUG", "SET-ACTIVE-EXPIRE", "0").Err(); err != nil { // do not look for expired keys
 		t.Fatal(err)
 	}
 	sub := c.PSubscribe(t.Context(), "__keyevent@*", "marks")
@@ -242,8 +245,8 @@ func TestNoticeOfExpiry(t *testing.T) {
 	}
 }
 
-// A lease is stored as the moment of the wall clock at which it ends: setting that clock shortens or prolongs it
-// (FACTS R10). The test leaves the clock alone.
+// A lease is stored as the wall-clock time of its end. So a change of that clock shortens or prolongs the lease
+// (FACTS R10). The test does not change the machine's clock.
 func TestLeaseEndsByWallClock(t *testing.T) {
 	c := client(t, redistest.Private(t, "--save", ""))
 	const lease = 10_000
@@ -255,11 +258,11 @@ return {before, redis.call('PEXPIRETIME', KEYS[1]), now()}`, []string{"{jobs}"},
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A script's own time is that of its beginning, which is a moment before TIME first says anything.
+	// A script uses the time of its beginning, slightly before the time that TIME first returns.
 	if end := got[1] - lease; end > got[2] || end < got[0]-1000 {
 		t.Errorf("a lease of %d ms from %d to %d ends at %d", lease, got[0], got[2], got[1])
 	}
-	// A clock that is set forward puts the lease's end into the past.
+	// If the clock is set forward, the lease's end is in the past.
 	if err := c.PExpireAt(t.Context(), "{jobs}", time.UnixMilli(got[1]-2*lease)).Err(); err != nil {
 		t.Fatal(err)
 	}

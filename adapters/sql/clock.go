@@ -7,11 +7,12 @@ import (
 	model "github.com/lockproof/lockproof/model/sql"
 )
 
-// epoch is the start of virtual time, in microseconds since 1970.
+// epoch is the start of virtual time, in Unix microseconds.
 const epoch = 1_700_000_000_000_000
 
-// shadows are functions in the database with the names of PostgreSQL's clock functions; PostgreSQL finds them first. The
-// clock that runs while a statement waits is a sequence, since reading a sequence returns its newest value in any snapshot.
+// shadows creates functions with the names of PostgreSQL's clock functions, in a schema that PostgreSQL searches
+// first. The clock that goes on while a statement waits is a sequence, since reading a sequence returns its newest
+// value in any snapshot.
 var shadows = []string{
 	"CREATE SEQUENCE clock",
 	"CREATE FUNCTION now() RETURNS timestamptz STABLE LANGUAGE sql AS $$ SELECT timestamptz 'epoch' + current_setting('lockproof.transaction')::bigint * interval '1 microsecond' $$",
@@ -54,7 +55,7 @@ func (s *Session) at(ctx context.Context, now int64, begins bool) error {
 	for _, c := range clocks {
 		err := s.Set(ctx, fmt.Sprintf("lockproof.%s = '%d'", c, now))
 		if code, known := codeOf(err); known && code == model.InFailed {
-			return nil // the transaction has failed: the server only accepts its end, which needs no time
+			return nil // the transaction has failed: the server accepts only its end, which reads no clock
 		}
 		if err != nil {
 			return err

@@ -15,7 +15,7 @@ const maxColumns = 1 << 16
 
 // bounded returns dial with a check that results announce at most maxColumns columns.
 func bounded(d model.Dialect, dial func(ctx context.Context, network, address string) (net.Conn, error)) func(ctx context.Context, network, address string) (net.Conn, error) {
-	if d == model.Postgres { // PostgreSQL counts columns in two bytes
+	if d == model.Postgres { // PostgreSQL's number of columns has only two bytes
 		return dial
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -27,12 +27,12 @@ func bounded(d model.Dialect, dial func(ctx context.Context, network, address st
 	}
 }
 
-// packets follows the packets that a MariaDB server sends.
+// packets splits what a MariaDB server sends into packets.
 type packets struct {
 	address string
-	head    []byte // header of the current packet, and the beginning of its body, as far as received
-	size    int    // body's length
-	rest    int    // bytes of the body still to come
+	head    []byte // header of the current packet and beginning of its body, as far as received
+	size    int    // length of the current packet's body in bytes
+	rest    int    // number of bytes of the body still to come
 	open    bool   // the server has accepted the connection; earlier packets are not results
 }
 

@@ -15,12 +15,12 @@ type Database struct {
 	*Server
 	Name  string
 	admin *sql.DB
-	alive *sql.Conn // holds the lock that shows that the run which made the database is alive
+	alive *sql.Conn // holds the lock that shows other runs that this run is alive
 	pool  *sql.DB
-	watch *sql.Conn // asks which sessions wait
+	watch *sql.Conn // connection for asking which sessions wait for a lock
 }
 
-// Database makes a database. It first drops the databases that ended runs have left behind.
+// Database makes a database. Before that, it drops the databases that ended runs have left.
 func (s *Server) Database(ctx context.Context) (*Database, error) {
 	limited, cancel := context.WithTimeout(ctx, setUpLimit)
 	defer cancel()
@@ -38,11 +38,11 @@ func (s *Server) Database(ctx context.Context) (*Database, error) {
 	return d, nil
 }
 
-// setUpLimit is the time within which a server has to make a database and drop those that were left behind.
+// setUpLimit is the maximum time to make a database, and to drop those that ended runs have left.
 const setUpLimit = time.Minute
 
-// make sweeps the server and makes the database. The run takes the lock that shows that it is alive before the database
-// exists.
+// make drops the databases of ended runs and makes this run's database. Before the database exists, the run takes the
+// lock that shows that it is alive.
 func (d *Database) make(ctx context.Context) (err error) {
 	if d.alive, err = d.admin.Conn(ctx); err != nil {
 		return err
@@ -74,7 +74,7 @@ func (d *Database) setUp(ctx context.Context) (err error) {
 	return nil
 }
 
-// dropLimit is the time within which a database has to be dropped.
+// dropLimit is the maximum time to drop a database.
 const dropLimit = 30 * time.Second
 
 // Close drops the database. Its sessions must be closed before.
@@ -96,7 +96,7 @@ func (d *Database) Close() error {
 	return errors.Join(err, failed, d.admin.Close())
 }
 
-// Exec carries out a statement on the connection d.watch.
+// Exec carries out a statement on the connection that no session uses.
 func (d *Database) Exec(ctx context.Context, statement string) error {
 	if _, err := d.watch.ExecContext(ctx, statement); err != nil {
 		return fmt.Errorf("%s: %w", statement, err)

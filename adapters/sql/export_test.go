@@ -14,13 +14,13 @@ import (
 	model "github.com/lockproof/lockproof/model/sql"
 )
 
-// Exec carries out a statement that is no command of the model's.
+// Exec carries out a statement that is not a command of the model.
 func (s *Session) Exec(ctx context.Context, statement string) error {
 	_, err := s.conn.ExecContext(ctx, statement)
 	return err
 }
 
-// Value is the result of a query, "null" for null.
+// Value returns the result of a query as text; "null" for null.
 func (s *Session) Value(ctx context.Context, query string) (string, error) {
 	var v sql.NullString
 	err := s.conn.QueryRowContext(ctx, query).Scan(&v)
@@ -30,7 +30,8 @@ func (s *Session) Value(ctx context.Context, query string) (string, error) {
 	return v.String, err
 }
 
-// Start has a statement on its way. Its reply, which is asked for as a command's is, says how many rows it changed.
+// Start begins to carry out a statement. Reply and Answer return its reply, as for a command of the model; the
+// reply's Count is the number of changed rows.
 func (s *Session) Start(statement string) {
 	s.pending = true
 	go func() {
@@ -46,10 +47,11 @@ func (s *Session) Start(statement string) {
 	}()
 }
 
-// TakeNumberOf has a session be known by the number of another.
+// TakeNumberOf gives s the server's connection number of another session.
 func (s *Session) TakeNumberOf(o *Session) { s.id = o.id }
 
-// Pooled is a pool of connections that transactions share, as behind a pooler.
+// Pooled returns a pool with the given maximum number of connections. Each transaction may use any of them, as behind
+// a connection pooler.
 func (d *Database) Pooled(connections int) (*sql.DB, error) {
 	pool, err := d.open(d.Name, nil)
 	if err == nil {
@@ -58,10 +60,10 @@ func (d *Database) Pooled(connections int) (*sql.DB, error) {
 	return pool, err
 }
 
-// Hang ends the socket, and lets the driver do what it does of itself then.
+// Hang closes the session's socket, so that the driver reacts as to a broken connection.
 func (s *Session) Hang() { _ = s.line.conn.Close() }
 
-// Number is a server's own for an error, "" of another.
+// Number returns the server's error code of err; "" if the error is not the server's.
 func Number(err error) string {
 	var m *mysql.MySQLError
 	var p *pgconn.PgError
@@ -74,30 +76,31 @@ func Number(err error) string {
 	return ""
 }
 
-// Database is where the locks are.
+// Database returns the database with the rows of the locks.
 func (m *Measured) Database() *Database { return m.database }
 
-// Locks is how many there were, from 1.
+// Locks returns how many locks have been made. They are numbered from 1.
 func (m *Measured) Locks() int { return int(m.locks.Load()) }
 
-// Waiting are the connections that wait for a lock, all at one moment; Among reports whether a session is one of them.
+// Waiting returns the numbers of the connections that wait for a lock, all at the same moment. Among reports whether
+// s is one of these connections.
 func (d *Database) Waiting(ctx context.Context) ([]int64, error) { return d.waiting(ctx) }
 func (s *Session) Among(connections []int64) bool                { return slices.Contains(connections, s.id) }
 
-// Identifier quotes a name for a statement.
+// Identifier quotes a name in the server's dialect, for use in a statement.
 func (s *Server) Identifier(name string) string { return s.identifier(name) }
 
-// QueryRow asks on a connection of the database's own.
+// QueryRow carries out a query on the connection that no session uses.
 func (d *Database) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
 	return d.watch.QueryRowContext(ctx, query, args...)
 }
 
-// EndRun ends the session that says that the database's run lives, as a kill does.
+// EndRun ends the session whose lock shows that the run is alive, as if the run were killed.
 func (d *Database) EndRun() {
 	_ = d.alive.Raw(func(any) error { return driver.ErrBadConn })
 }
 
-// Exists reports whether a database is there.
+// Exists reports whether the server has a database of that name that looks like one of lockproof's.
 func (d *Database) Exists(ctx context.Context, name string) (bool, error) {
 	names, err := d.left(ctx, d.alive)
 	return slices.Contains(names, name), err

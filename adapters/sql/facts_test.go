@@ -8,7 +8,8 @@ import (
 	"github.com/lockproof/lockproof/sim/sql/rowstore"
 )
 
-// fact is a row of measured facts: commands, and their results on the simulated store and on the real server.
+// fact is a measured fact about the servers: commands and their results, which must be the same on the simulated
+// store and on the real server.
 type fact struct {
 	name  string
 	on    []sql.Dialect
@@ -16,7 +17,8 @@ type fact struct {
 	steps []step
 }
 
-// step is a command on a session, from 1, and its result; without a command, it is the answer to one that has waited.
+// step is a command and its result. session is the number of the session, from 1. Without a command, the step waits
+// for the reply to the session's earlier command.
 type step struct {
 	session int
 	command sql.Command
@@ -25,7 +27,7 @@ type step struct {
 
 var both = []sql.Dialect{sql.MariaDB, sql.Postgres}
 
-// The commands of facts. The master row is row 0 of lock 1; slots are 1 and 2, and free.
+// The commands of the facts. The master row is row 0 of lock 1. Slots 1 and 2 of lock 1 exist, and are free.
 var (
 	begin    = sql.Command{Verb: sql.Begin}
 	commit   = sql.Command{Verb: sql.Commit}
@@ -56,7 +58,7 @@ func ok(count uint8) sql.Reply               { return sql.Reply{Count: count} }
 func nums(count uint8, set uint32) sql.Reply { return sql.Reply{Count: count, Nums: set} }
 func code(c sql.Code) sql.Reply              { return sql.Reply{Code: c} }
 
-// below locks the slots below a number.
+// below returns a command that locks the rows of the slots with a lower number than num.
 func below(num uint8) sql.Command {
 	return sql.Command{Verb: sql.Select, Table: sql.Slots, Lock: 1, Rows: sql.Below, Num: num, Read: sql.ForUpdate}
 }
@@ -66,10 +68,11 @@ func as(c sql.Command, token uint8, read sql.Read) sql.Command {
 	return c
 }
 
-// facts are what was measured, by the labels of sim/FACTS.md.
+// facts are the measured facts, with their labels in sim/FACTS.md.
 //
-// M1, M2, M4 to M6, M19, M20, M22, G1, G2, G6, G7 are here; M1, M3, M7 to M15, M18, G1, G3 to G6, G8 to G13 in TestMeasured; M16 and
-// M17 in TestFailover, and M16 in TestMeasuredSimulated. H1 is M1 and M9; H2 to H8 are mutants, which TestReplay carries out.
+// M1, M2, M4 to M6, M19, M20, M22, G1, G2, G6, G7 are here. M1, M3, M7 to M15, M18, G1, G3 to G6, G8 to G13 are in
+// TestMeasured. M16 and M17 are in TestFailover, and M16 also in TestMeasuredSimulated. H1 consists of M1 and M9. H2
+// to H8 are locks with known bugs, which TestReplay carries out.
 var facts = []fact{
 	{"M1, G6: a transaction after NOWAIT: MariaDB keeps it, PostgreSQL aborts it", []sql.Dialect{sql.MariaDB}, sql.ReadCommitted, []step{
 		{1, begin, ok(0)}, {1, lock1, nums(1, 2)}, {2, begin, ok(0)}, {2, take2, ok(1)},
@@ -147,7 +150,7 @@ var facts = []fact{
 	}},
 }
 
-// The measured facts hold on both sides.
+// The measured facts hold on the simulated store and on the real servers.
 func TestFacts(t *testing.T) {
 	for _, d := range both {
 		t.Run(d.String()+"/simulated", func(t *testing.T) {
@@ -173,7 +176,7 @@ func factsOf(d sql.Dialect) (all []fact) {
 	return all
 }
 
-// sessions is how many a fact takes.
+// sessions returns the number of sessions that the fact needs.
 func (f *fact) sessions() (n int) {
 	for _, p := range f.steps {
 		n = max(n, p.session)
@@ -181,7 +184,7 @@ func (f *fact) sessions() (n int) {
 	return n
 }
 
-// simulated plays a fact on the store.
+// simulated checks the fact on the simulated store.
 func (f *fact) simulated(t *testing.T, d sql.Dialect) {
 	var s rowstore.Store
 	s.Reset(d)
@@ -201,17 +204,18 @@ func (f *fact) simulated(t *testing.T, d sql.Dialect) {
 	}
 }
 
-// seeds are the rows that facts begin with.
+// seeds calls row for each row that exists before a fact's first step.
 func seeds(row func(table sql.Table, lock, num uint8)) {
 	row(sql.Masters, 1, 0)
 	row(sql.Slots, 1, 1)
 	row(sql.Slots, 1, 2)
 	for table := range sql.Tables {
-		row(table, 3, 0) // what is behind
+		row(table, 3, 0) // a row behind the others
 	}
 }
 
-// real plays a fact on the real server, with rows of its own.
+// real checks the fact on a real server. offset is added to the numbers of its locks, so that facts do not share
+// rows.
 func (f *fact) real(t *testing.T, db *databases.Database, offset int) {
 	seeds(func(table sql.Table, lock, num uint8) {
 		c := sql.Command{Verb: sql.Insert, Table: table, Num: num}
@@ -223,7 +227,7 @@ func (f *fact) real(t *testing.T, db *databases.Database, offset int) {
 	for range f.sessions() {
 		sessions = append(sessions, session(t, db, f.level))
 	}
-	if db.Dialect == sql.Postgres { // the session that closes the circle looks for a deadlock
+	if db.Dialect == sql.Postgres { // then only the session that completes a cycle of waits looks for deadlocks
 		if err := sessions[0].Set(t.Context(), "deadlock_timeout = '1h'"); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,8 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// private is a MariaDB of a test's own, with its files in a temporary folder. It has no accounts, and listens on loopback.
+// private is a MariaDB server that a test has started, with its files in a temporary folder. It has no accounts, and
+// listens on loopback.
 type private struct {
 	program string
 	dir     string
@@ -23,12 +24,12 @@ type private struct {
 	command *exec.Cmd
 }
 
-// startPrivate starts one with nothing in it. The test is skipped where none is installed.
+// startPrivate starts an empty MariaDB server. It skips the test if MariaDB is not installed.
 func startPrivate(t *testing.T, id int) *private {
 	t.Helper()
 	program, err := exec.LookPath("mariadbd")
 	if err != nil {
-		program, err = exec.LookPath("/usr/sbin/mariadbd") // outside of the PATH of users other than root
+		program, err = exec.LookPath("/usr/sbin/mariadbd") // users other than root do not have it in their PATH
 	}
 	if err != nil {
 		t.Skipf("what becomes of leases when their server dies takes MariaDB's mariadbd, two of them: %v", err)
@@ -59,20 +60,20 @@ func (p *private) boot(t *testing.T) {
 	}
 }
 
-// kill is the server's death.
+// kill kills the server's process.
 func (p *private) kill() {
-	_ = p.command.Process.Kill() // it may be over
-	_ = p.command.Wait()         // it says that it was killed
+	_ = p.command.Process.Kill() // it may have ended already
+	_ = p.command.Wait()         // the error says that it was killed
 }
 
-// conn is a connection to it, once it answers.
+// conn waits until the server answers, and returns a connection to it.
 func (p *private) conn(t *testing.T) *gosql.Conn {
 	t.Helper()
 	pool, err := gosql.Open("mysql", fmt.Sprintf("root@tcp(127.0.0.1:%d)/", p.port))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = pool.Close() }) // its server may be dead
+	t.Cleanup(func() { _ = pool.Close() }) // an error is ignored, as the server may be dead
 	for end := time.Now().Add(2 * patience); ; time.Sleep(10 * time.Millisecond) {
 		c, err := pool.Conn(t.Context())
 		if err == nil {
@@ -84,7 +85,7 @@ func (p *private) conn(t *testing.T) *gosql.Conn {
 	}
 }
 
-// do carries out statements.
+// do carries out statements, and fails the test if one fails.
 func do(t *testing.T, c *gosql.Conn, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
@@ -94,7 +95,7 @@ func do(t *testing.T, c *gosql.Conn, statements ...string) {
 	}
 }
 
-// number is the result of a query.
+// number returns the result of a query that returns one number.
 func number(t *testing.T, c *gosql.Conn, query string) (n int) {
 	t.Helper()
 	if err := c.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
@@ -103,7 +104,8 @@ func number(t *testing.T, c *gosql.Conn, query string) (n int) {
 	return n
 }
 
-// take acquires in the master form, and reports how many leases there were.
+// take acquires a lock whose master row is locked first. It returns the number of leases before the insertion of the
+// new one.
 func take(t *testing.T, c *gosql.Conn, lease sql.Command) int {
 	t.Helper()
 	text := func(c sql.Command) string { return c.Text(sql.MariaDB, 1) }
@@ -113,8 +115,8 @@ func take(t *testing.T, c *gosql.Conn, lease sql.Command) int {
 	return n
 }
 
-// copying makes a server follow another, and waits until it has its data. A private server lacks the tables for
-// replication that an installation has.
+// copying makes a server replicate another one, and waits until it has the other's data. It creates the tables that
+// replication needs, since a private server lacks them.
 func copying(t *testing.T, from *private, to *gosql.Conn) {
 	t.Helper()
 	do(t, to, "CREATE DATABASE mysql", "CREATE TABLE mysql.gtid_slave_pos (domain_id INT UNSIGNED, sub_id BIGINT UNSIGNED, server_id INT UNSIGNED NOT NULL, seq_no BIGINT UNSIGNED NOT NULL, PRIMARY KEY (domain_id, sub_id)) ENGINE=InnoDB",
@@ -134,7 +136,7 @@ func TestFailover(t *testing.T) {
 	do(t, holder, "CREATE DATABASE locks", "USE locks")
 	do(t, holder, append(sql.Schema(sql.MariaDB), "INSERT INTO masters VALUES (1, 0, NULL, NULL)", "CREATE TABLE complete (nothing INT)")...)
 	copying(t, one, copied)
-	do(t, copied, "STOP SLAVE") // it lags, as it may at any time
+	do(t, copied, "STOP SLAVE") // the copy lags from now on, as it may at any time
 	if n := take(t, holder, lease5); n != 0 {
 		t.Fatalf("%d leases of a lock that is free", n)
 	}

@@ -27,24 +27,24 @@ var Variables = [...]string{model.MariaDB: "LOCKPROOF_MYSQL_URL", model.Postgres
 // password.
 var usual = [...]string{model.MariaDB: "mysql://root@127.0.0.1:3306/", model.Postgres: "postgres://postgres@127.0.0.1:5432/postgres"}
 
-// lookLimit is the time within which Find has to find a server.
+// lookLimit is the maximum time for Find to find a server.
 const lookLimit = 5 * time.Second
 
-// greetLimit is the time within which a server has to accept a connection and say its version.
+// greetLimit is the maximum time for a server to accept a connection and to tell its version.
 const greetLimit = 20 * time.Second
 
 // ErrMissing is wrapped in the error that Find returns if there is no server: no variable names one, and the usual address
 // does not answer.
 var ErrMissing = errors.New("no server")
 
-// Server is a database server.
+// Server is a MariaDB or PostgreSQL server.
 type Server struct {
 	URL     string
 	Dialect model.Dialect
 	Version string
 }
 
-// Find finds a server of a dialect.
+// Find finds and connects to a server of a dialect.
 func Find(ctx context.Context, d model.Dialect) (*Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
@@ -102,7 +102,7 @@ func redact(raw string) string {
 	return u.Redacted()
 }
 
-// String is the server's name and version.
+// String returns the server's name and version.
 func (s *Server) String() string {
 	if s.Dialect == model.Postgres {
 		name, _, _ := strings.Cut(s.Version, " (")
@@ -116,7 +116,7 @@ func (s *Server) String() string {
 func checkFiles(query func(name string) string) error {
 	certificates, others := []string{"sslcert", "sslkey", "sslrootcert"}, []string{"passfile", "servicefile"}
 	err := errors.Join(infile.Certificate.CheckNamed(func(name string) string {
-		if path := query(name); path != "system" { // PostgreSQL's word for the authorities of the system
+		if path := query(name); path != "system" { // system: the system's authorities
 			return path
 		}
 		return ""
@@ -141,12 +141,12 @@ func (s *Server) open(name string, l *line) (*sql.DB, error) {
 			return nil, fmt.Errorf("database's address %s: %w", redact(s.URL), err)
 		}
 		q.Set("default_query_exec_mode", "simple_protocol")
-		q.Set("search_path", "pg_catalog") // no function of another user
+		q.Set("search_path", "pg_catalog") // hides functions of other users
 		if name != "" {
 			q.Set("search_path", name+",pg_catalog")
-			q.Set("application_name", name) // tells the database's sessions from others
+			q.Set("application_name", name) // marks the sessions of this database
 			if l == nil || !l.timed {
-				q.Set("synchronous_commit", "off") // no data has to survive a crash
+				q.Set("synchronous_commit", "off") // data need not survive a crash of the server
 			}
 		}
 		u.RawQuery = q.Encode()

@@ -8,7 +8,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql"
 )
 
-// A database that an address names and the server does not have is an error, on one line, though ours are made beside it.
+// If the address names a database that does not exist, Find returns an error of one line, although lockproof makes
+// its own databases.
 func TestUnknownDatabase(t *testing.T) {
 	for _, d := range dialects {
 		t.Run(d.String(), func(t *testing.T) {

@@ -11,20 +11,20 @@ import (
 	"github.com/lockproof/lockproof/internal/boundtest"
 )
 
-// mariaGreeting is what a MariaDB says first, and mariaOK that a command was carried out.
+// mariaGreeting is the greeting of a MariaDB server. mariaOK is its reply to a successful command.
 const (
 	mariaGreeting = "\x59\x00\x00\x00\x0a5.5.5-10.11.6-MariaDB\x00\x1e\x00\x00\x00aaaaaaaa\x00\xfe\xf7\x2d\x02\x00\xff\x81\x15\x00\x00\x00\x00\x00\x00\x1d\x00\x00\x00bbbbbbbbbbbb\x00mysql_native_password\x00"
 	mariaOK       = "\x07\x00\x00\x02\x00\x00\x00\x02\x00\x00\x00"
 )
 
-// The messages of a PostgreSQL that accepts us, and rows of a text.
+// Messages of a PostgreSQL server: it accepts a client, describes a column of text, and sends a row.
 const (
 	postgresReady = "R\x00\x00\x00\x08\x00\x00\x00\x00Z\x00\x00\x00\x05I"
 	postgresRows  = "T\x00\x00\x00\x1e\x00\x01version\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x19\xff\xff\xff\xff\xff\xff\x00\x00"
 	postgresRow   = "D\x00\x00\x00\x0b\x00\x01\x00\x00\x00\x01x"
 )
 
-// TestHostile: a server that is silent, dribbles or never ends is given up, in bounded time and memory.
+// TestHostile: if a server is silent, sends very slowly or never stops sending, At fails in bounded time and memory.
 func TestHostile(t *testing.T) {
 	for scheme, all := range map[string][]boundtest.Hostile{
 		"mysql":    append(boundtest.All(mariaGreeting, mariaOK), boundtest.Hostile{Name: "packets of 16 MB", Greeting: mariaGreeting, Endless: "\xff\xff\xff\x02" + strings.Repeat("x", 1<<24-1), Asked: true}),
@@ -39,8 +39,9 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestTooManyColumns: the driver makes room for all columns of a MariaDB's result before they come. A result that announces
-// too many is cut off, however its bytes are cut in pieces, and the error names the bound.
+// TestTooManyColumns: the driver allocates memory for all columns of a MariaDB result before they arrive. A
+// connection on which a result announces too many is closed, even if the bytes arrive in small pieces, and the error
+// names the maximum.
 func TestTooManyColumns(t *testing.T) {
 	for _, c := range []struct {
 		header, says string
@@ -64,7 +65,7 @@ func TestTooManyColumns(t *testing.T) {
 				buf := make([]byte, 1<<12)
 				for _, message := range []string{mariaGreeting, mariaOK, c.header} {
 					for ; message != ""; message = message[min(c.piece, len(message)):] {
-						_, _ = io.WriteString(conn, message[:min(c.piece, len(message))]) // or the client has gone
+						_, _ = io.WriteString(conn, message[:min(c.piece, len(message))]) // the client may be gone
 					}
 					_, _ = conn.Read(buf)
 				}

@@ -14,15 +14,15 @@ import (
 // line is the socket of a session, which can be cut. A cut line sends nothing more: it also refuses the new connection on
 // which pgx asks the server to cancel the current statement.
 type line struct {
-	timed   bool            // the durations of commands are measured, so sessions keep the server's own settings
+	timed   bool            // the durations of commands are measured, so sessions use the server's own settings
 	traffic measure.Traffic // counts what is sent and received
 	mu      sync.Mutex
 	conn    net.Conn
 	cut     bool
 }
 
-// The limits of a server's answers. A session may wait for a lock while others run their steps. Rows are few and
-// small.
+// Limits of what a server may send. The time for an answer is long, since a session may wait for a lock while others
+// take their steps. Rows are few and small.
 var (
 	granted  = bound.Limits{Connect: 10 * time.Second, Answer: time.Minute, Most: 64 << 20}
 	sessions = bound.Limits{Connect: 10 * time.Second, Answer: 10 * time.Minute, Most: 64 << 20}
@@ -30,7 +30,7 @@ var (
 
 var errCut = errors.New("the connection was cut")
 
-// dial is the drivers' DialFunc.
+// dial connects to the server; the drivers call it.
 func (l *line) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,16 +13,15 @@ import (
 	sim "github.com/lockproof/lockproof/sim/sql"
 )
 
-// Measured is a server for measuring locks. The rows of all locks are in the same tables, as in one application.
-// Sessions have the server's own settings: a commit is as durable as in any session.
+// Measured is a server whose locks are measured. The rows of all locks are in the same tables, as in one application.
+// Sessions use the server's own settings, so that a commit is as durable as usual.
 type Measured struct {
 	database *Database
 	name     string
 	locks    atomic.Int64 // number of locks made so far
 }
 
-// Measured makes a database on the server, in which the locks to measure have their rows. [Measured.Close] drops the
-// database.
+// Measured makes a database for the locks to measure. [Measured.Close] drops it.
 func (s *Server) Measured(ctx context.Context) (*Measured, error) {
 	d, err := s.Database(ctx)
 	if err != nil {
@@ -68,7 +67,7 @@ func (m *Measured) Lock(ctx context.Context, t *lock.Target, lease time.Duration
 	return l, nil
 }
 
-// write carries out a statement on any connection, since several locks may be made at once.
+// write carries out a statement on any free connection, since several locks may be made at once.
 func (d *Database) write(ctx context.Context, statement string) error {
 	if _, err := d.pool.ExecContext(ctx, statement); err != nil {
 		return fmt.Errorf("%s: %w", statement, err)
@@ -117,11 +116,11 @@ func (l *measuredLock) Client(ctx context.Context, number int) (measure.Client, 
 	return c, nil
 }
 
-// measuredClient is a lock machine and its session.
+// measuredClient is a lock machine with its session on the server.
 type measuredClient struct {
 	machine     *sim.Client
 	session     *Session
-	passed      time.Time // real time up to which the machine's clock has advanced
+	passed      time.Time // real time up to which the machine's virtual clock has advanced
 	millisecond time.Duration
 	commands    int
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// TestLocksMeasured: every reference is measured on its server, whose commits are as durable as it has them; a dead holder's slot
-// is another's; no row is left behind.
+// TestLocksMeasured: every reference lock is measured on its server, with commits that are as durable as the server's
+// settings say. A killed holder's slot can be acquired again, and no row is left.
 func TestLocksMeasured(t *testing.T) {
 	for _, d := range dialects {
 		t.Run(d.String(), func(t *testing.T) {
-			t.Parallel() // most of it is the wait for a lease to end
+			t.Parallel() // it mostly waits for a lease to end
 			m, err := server(t, d).Measured(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -51,7 +51,7 @@ func TestLocksMeasured(t *testing.T) {
 	}
 }
 
-// measureOne waits for a lease that outlasts an acquire, however long its commits take.
+// measureOne measures one lock. Its lease is longer than an acquire takes, even with slow commits.
 func measureOne(t *testing.T, on *databases.Measured, target *lock.Target) {
 	m, err := measure.Run(t.Context(), on, target, measure.Load{Clients: []int{2}, Time: 40 * time.Millisecond, Lease: 3 * time.Second})
 	if err != nil {

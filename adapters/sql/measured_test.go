@@ -12,28 +12,28 @@ import (
 	"github.com/lockproof/lockproof/sim/sql/rowstore"
 )
 
-// measured is a fact about a server that no command of the model shows: its clocks, its own locks, its treatment of
-// vanished clients. Each fact has rows 1 and 2 of slots, free.
+// measured is a fact about a server that commands of the model cannot show. It concerns, for example, the server's
+// clocks, its built-in locks, or how it treats vanished clients. Before each fact, slots 1 and 2 are free.
 type measured struct {
 	name string
 	on   sql.Dialect
 	run  func(*bench)
 }
 
-// bench is the environment of such a fact.
+// bench has the helpers for checking a measured fact.
 type bench struct {
 	*testing.T
 	db   *databases.Database
-	name string // of locks of the server's own: other databases have those as well
+	name string // prefix of the names of built-in locks, which all databases of a server share
 }
 
-// session opens one. It is closed at the end, whatever has become of it.
+// session opens a session, which is closed at the end of the test.
 func (b *bench) session() *databases.Session {
 	b.Helper()
 	return session(b.T, b.db, sql.ReadCommitted)
 }
 
-// do carries out statements.
+// do carries out statements on a session, and fails the test if one fails.
 func (b *bench) do(s *databases.Session, statements ...string) {
 	b.Helper()
 	for _, text := range statements {
@@ -43,7 +43,7 @@ func (b *bench) do(s *databases.Session, statements ...string) {
 	}
 }
 
-// is has a query say something.
+// is fails the test if the query's result is not want.
 func (b *bench) is(s *databases.Session, want, query string) {
 	b.Helper()
 	if got := b.value(s, query); got != want {
@@ -60,7 +60,7 @@ func (b *bench) value(s *databases.Session, query string) string {
 	return v
 }
 
-// fails has a statement fail with the server's number.
+// fails carries out a statement, and fails the test unless the server returns the error code number.
 func (b *bench) fails(s *databases.Session, number, statement string) {
 	b.Helper()
 	if err := s.Exec(b.Context(), statement); databases.Number(err) != number {
@@ -68,7 +68,7 @@ func (b *bench) fails(s *databases.Session, number, statement string) {
 	}
 }
 
-// waits sends a statement that has to wait for a lock.
+// waits sends a statement, and fails the test unless the statement waits for a lock.
 func (b *bench) waits(s *databases.Session, statement string) {
 	b.Helper()
 	s.Start(statement)
@@ -77,7 +77,7 @@ func (b *bench) waits(s *databases.Session, statement string) {
 	}
 }
 
-// comes waits for the end of a statement that waited.
+// comes waits for the reply to a statement that waits.
 func (b *bench) comes(s *databases.Session, want sql.Reply) {
 	b.Helper()
 	if got := answer(b.T, s, false); got != want {
@@ -85,7 +85,7 @@ func (b *bench) comes(s *databases.Session, want sql.Reply) {
 	}
 }
 
-// gone waits until the server has no session without a client.
+// gone waits until the server no longer has the session.
 func (b *bench) gone(s *databases.Session) {
 	b.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
@@ -110,18 +110,18 @@ const (
 	untilOf     = "SELECT until FROM slots WHERE lock_key = 1 AND num = 1"
 )
 
-// stamp is a statement that has the row's end be a clock.
+// stamp returns a statement that sets the end of a row's lease to a clock of the server.
 func stamp(d sql.Dialect, clock string) string {
 	return "UPDATE slots SET until = " + sql.Micros(d, clock) + " WHERE lock_key = 1 AND num = 1"
 }
 
-// later reports whether the row's end is at or behind a moment.
+// later returns the number of rows, 0 or 1, whose lease ends at the given moment or later.
 func (b *bench) later(s *databases.Session, moment string) string {
 	b.Helper()
 	return b.value(s, "SELECT count(*) FROM slots WHERE lock_key = 1 AND num = 1 AND until >= "+moment)
 }
 
-// TestMeasured holds the servers to what was measured, by the labels of sim/FACTS.md.
+// TestMeasured checks the facts about real servers, with their labels in sim/FACTS.md.
 func TestMeasured(t *testing.T) {
 	for _, d := range dialects {
 		t.Run(d.String(), func(t *testing.T) {
@@ -193,7 +193,7 @@ var onMariaDB = []measured{
 		three.Cut()
 		b.do(one, "ROLLBACK")
 		b.gone(three)
-		b.is(one, "7", tokenOf) // its selected rows could not be sent
+		b.is(one, "7", tokenOf) // the update was rolled back, because the selected rows could not be sent
 	}},
 	{"M9: a silent client keeps its row and GET_LOCK until wait_timeout, which is 28,800 s", sql.MariaDB, func(b *bench) {
 		one, two := b.session(), b.session()
@@ -222,7 +222,7 @@ var onMariaDB = []measured{
 	{"M11: NOW() is one value in a statement, and moves between those of a procedure, in a transaction as well", sql.MariaDB, func(b *bench) {
 		s := b.session()
 		b.do(s, "CREATE FUNCTION moves() RETURNS INT BEGIN DECLARE a, z DATETIME(6); SET a = NOW(6); DO SLEEP(0.01); SET z = NOW(6); RETURN z > a; END")
-		b.is(s, "0", "SELECT moves()") // a function is part of its statement
+		b.is(s, "0", "SELECT moves()") // a function belongs to the statement that calls it
 		b.do(s, "CREATE PROCEDURE moved() BEGIN DECLARE a DATETIME(6); START TRANSACTION; SET a = NOW(6); DO SLEEP(0.01); SET @moved = NOW(6) > a; COMMIT; END", "CALL moved()")
 		b.is(s, "1", "SELECT @moved")
 		b.is(s, "1", "SELECT a = z FROM (SELECT NOW(6) AS a, SLEEP(0.01), NOW(6) AS z) AS x")
@@ -260,7 +260,7 @@ var onMariaDB = []measured{
 		b.is(one, "1", get(b.name, "0"))
 		b.do(one, "BEGIN", "COMMIT", "BEGIN", "ROLLBACK")
 		b.is(one, "1", release(b.name))
-		b.is(two, "0", get(b.name, "0.1")) // once more than it was released
+		b.is(two, "0", get(b.name, "0.1")) // one still holds it, having acquired it twice
 		b.is(two, "0", release(b.name))
 		b.is(two, "null", release(b.name+"x"))
 		b.is(two, "1", get(b.name+"x", "0"))
@@ -275,7 +275,7 @@ var onMariaDB = []measured{
 		b.is(one, "1", "SELECT GET_LOCK('"+b.name+"a', 0)")
 		b.is(two, "1", "SELECT GET_LOCK('"+b.name+"b', 0)")
 		one.Start("DO GET_LOCK('" + b.name + "b', 60)")
-		id := "" // its wait is no wait for a row
+		id := "" // this wait is not for a row, so b.waits would not see it
 		for id == "" {
 			id = b.value(two, "SELECT coalesce(max(id), '') FROM information_schema.processlist WHERE state = 'User lock' AND info LIKE '%"+b.name+"b%' AND info LIKE 'DO%'")
 		}
@@ -374,7 +374,7 @@ var onPostgres = []measured{
 		b.do(one, "BEGIN", lockRow)
 		b.waits(two, takeRow)
 		two.Cut()
-		b.gone(two) // while it waits
+		b.gone(two) // it ends while it waits
 		b.do(one, "ROLLBACK")
 		b.is(one, "0", tokenOf)
 	}},
@@ -392,7 +392,7 @@ var onPostgres = []measured{
 		one, two, three := b.session(), b.session(), b.session()
 		b.do(one, "SET idle_in_transaction_session_timeout = '1ms'", "SELECT pg_advisory_lock(hashtext('"+b.name+"'))")
 		b.do(three, "SET idle_in_transaction_session_timeout = '100ms'", "BEGIN", lockRow)
-		b.gone(three) // whose limit was longer
+		b.gone(three) // its limit was longer than that of one
 		b.is(two, "false", "SELECT pg_try_advisory_lock(hashtext('"+b.name+"'))")
 		b.do(one, "SET idle_session_timeout = '100ms'")
 		b.gone(one)
@@ -408,7 +408,7 @@ var onPostgres = []measured{
 		b.is(one, "true", "SELECT pg_advisory_unlock("+key+")")
 		b.is(two, "false", try)
 		b.is(two, "false", "SELECT pg_advisory_unlock("+key+")")
-		b.is(two, "true", "SELECT pg_try_advisory_lock(0, "+key+")") // two numbers are another key
+		b.is(two, "true", "SELECT pg_try_advisory_lock(0, "+key+")") // a key of two numbers is another key
 		b.do(one, "DISCARD ALL")
 		b.is(two, "true", try)
 		b.do(two, "DISCARD ALL", "BEGIN", "SELECT pg_advisory_xact_lock("+key+")")
@@ -423,7 +423,7 @@ var onPostgres = []measured{
 		}
 		b.Cleanup(func() { _ = pooled.Close() })
 		key := "hashtext('" + b.name + "')"
-		client := func(query string) { // has a transaction, on whichever connection is free
+		client := func(query string) { // carries out a transaction on any free connection of the pool
 			b.Helper()
 			tx, err := pooled.BeginTx(b.Context(), nil)
 			var yes bool
@@ -436,10 +436,10 @@ var onPostgres = []measured{
 		}
 		direct := b.session()
 		client("SELECT pg_try_advisory_lock(" + key + ")")
-		client("SELECT pg_try_advisory_lock(" + key + ")") // by another session
+		client("SELECT pg_try_advisory_lock(" + key + ")") // acquired again for another client, as both use one session
 		b.is(direct, "false", "SELECT pg_try_advisory_lock("+key+")")
 		client("SELECT pg_advisory_unlock(" + key + ")")
-		client("SELECT pg_advisory_unlock(" + key + ")") // of who was granted second, again: the first's is gone
+		client("SELECT pg_advisory_unlock(" + key + ")") // released once for each client
 		b.is(direct, "true", "SELECT pg_try_advisory_lock("+key+")")
 	}},
 	{"G13: pgx asks for a cancellation when its socket breaks, so that nothing takes effect", sql.Postgres, func(b *bench) {
@@ -447,14 +447,14 @@ var onPostgres = []measured{
 		b.do(one, "BEGIN", lockRow)
 		b.waits(two, takeRow)
 		two.Hang()
-		b.gone(two) // while it would wait
+		b.gone(two) // it ends while it waits
 		b.do(one, "ROLLBACK")
 		b.is(one, "0", tokenOf)
 	}},
 }
 
-// The store treats vanished clients and a restart as measured: a waiting statement takes effect later, an idle
-// transaction ends at once, and committed rows stay.
+// The simulated store treats vanished clients and a restart as measured on real servers. A waiting statement takes
+// effect later, an idle transaction ends at once, and committed rows survive a restart.
 func TestMeasuredSimulated(t *testing.T) {
 	for _, d := range dialects {
 		var s rowstore.Store

@@ -16,25 +16,25 @@ import (
 	model "github.com/lockproof/lockproof/model/sql"
 )
 
-// Ownership of databases. The name of a database that a run makes has a fixed form. The server's comment on the database has
-// the same mark. While the run is alive, one of its sessions holds a lock of that name on the server. A run drops a database
-// of another run only if name and comment agree, the lock is free and, on PostgreSQL, the schema belongs to the run's own
-// role.
+// Rules of ownership. The name of a database that a run makes has a fixed form, with a mark. The server's comment on
+// the database has the same mark. While the run is alive, one of its sessions holds a lock of that name on the
+// server. A run drops a database of another run only if name and comment agree, the lock is free and, on PostgreSQL,
+// the schema belongs to the run's own role.
 
-// ourName matches the names of our databases: the time at which the database was made, in seconds since 1970, and a random
-// mark.
+// ourName matches the names of lockproof's databases. They contain the Unix time at which the database was made, in
+// seconds, and a random mark.
 var ourName = regexp.MustCompile(`^lockproof_[0-9]{10}_[a-z2-7]{8}$`)
 
 func newName(now time.Time) string {
 	return fmt.Sprintf("lockproof_%010d_%s", now.Unix(), strings.ToLower(rand.Text()[:8]))
 }
 
-// comment returns the server's comment on our database of the given name.
+// comment returns the server's comment on the database of the given name.
 func comment(name string) string {
 	return "made by lockproof, which drops it when its run has ended: " + name
 }
 
-// identifier quotes a name for a statement.
+// identifier quotes a name in the server's dialect, for use in a statement.
 func (s *Server) identifier(name string) string {
 	if s.Dialect == model.Postgres {
 		return pgx.Identifier{name}.Sanitize()
@@ -42,7 +42,7 @@ func (s *Server) identifier(name string) string {
 	return "`" + strings.ReplaceAll(name, "`", "``") + "`"
 }
 
-// create makes a database with its comment. Both texts have the form of our names, so that the comment needs no quoting.
+// create makes a database with its comment. The name and the comment need no quoting, since they have a fixed form.
 func (s *Server) create(ctx context.Context, c *sql.Conn, name string) error {
 	if s.Dialect == model.MariaDB {
 		_, err := c.ExecContext(ctx, fmt.Sprintf("CREATE DATABASE %s COMMENT '%s'", s.identifier(name), comment(name)))
@@ -52,8 +52,8 @@ func (s *Server) create(ctx context.Context, c *sql.Conn, name string) error {
 	return err
 }
 
-// Statements about the lock that shows that a run is alive. MariaDB's locks are per server, PostgreSQL's per database: that
-// of the address.
+// Statements about the lock that shows that a run is alive. All databases of a MariaDB server share such locks. On
+// PostgreSQL they belong to the database that the address names.
 var (
 	claiming = [...]string{
 		model.MariaDB:  "SELECT GET_LOCK(?, 0) = 1",
@@ -65,8 +65,8 @@ var (
 	}
 )
 
-// lasting tells the server not to end an idle session, since the lock of the session shows that its run is alive. PostgreSQL
-// before version 14 ends no idle session.
+// lasting makes the server keep an idle session, since the session's lock shows that its run is alive. PostgreSQL
+// before version 14 never ends an idle session.
 var lasting = [...]string{
 	model.MariaDB:  "SET SESSION wait_timeout = 31536000",
 	model.Postgres: "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'",
@@ -74,8 +74,8 @@ var lasting = [...]string{
 
 var errAlive = errors.New("another run holds the lock of that name")
 
-// claim makes the session c hold the lock that shows that the run of the given name is alive. It returns errAlive if another
-// session holds that lock.
+// claim makes session c take the lock that shows that the run of the given name is alive. It returns errAlive if
+// another session holds the lock.
 func (s *Server) claim(ctx context.Context, c *sql.Conn, name string) error {
 	var got sql.NullBool
 	if err := c.QueryRowContext(ctx, claiming[s.Dialect], name).Scan(&got); err != nil {
@@ -106,8 +106,8 @@ func (s *Server) sweep(ctx context.Context, c *sql.Conn) error {
 	return nil
 }
 
-// alone reports whether a MariaDB server is in no Galera cluster. In a cluster each server has its own locks, and a free
-// lock proves nothing.
+// alone reports whether a MariaDB server is not in a Galera cluster. In a cluster each server has its own locks, so a
+// free lock does not prove that a run is dead.
 func alone(ctx context.Context, c *sql.Conn) (bool, error) {
 	var clustered int
 	err := c.QueryRowContext(ctx, "SELECT count(*) FROM information_schema.global_variables WHERE variable_name = 'WSREP_ON' AND variable_value = 'ON'").Scan(&clustered)
@@ -117,7 +117,7 @@ func alone(ctx context.Context, c *sql.Conn) (bool, error) {
 	return clustered == 0, nil
 }
 
-// left returns the names of the databases that have the form of ours.
+// left returns the names of the databases that look like lockproof's.
 func (s *Server) left(ctx context.Context, c *sql.Conn) (names []string, err error) {
 	rows, err := c.QueryContext(ctx, "SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'lockproof%'")
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Server) left(ctx context.Context, c *sql.Conn) (names []string, err err
 	return names, rows.Err()
 }
 
-// sweepOne drops a database if its run has ended and the database is ours. It checks both first.
+// sweepOne drops a database after it has checked that the database is lockproof's and that its run has ended.
 func (s *Server) sweepOne(ctx context.Context, c *sql.Conn, name string) error {
 	err := s.claim(ctx, c, name)
 	if errors.Is(err, errAlive) {
@@ -153,15 +153,15 @@ func (s *Server) sweepOne(ctx context.Context, c *sql.Conn, name string) error {
 	return errors.Join(err, released)
 }
 
-// Queries for whether a database is ours. They compare bytes, since MariaDB compares texts by a collation, for which
-// different letters may be equal.
+// Queries that check the comment on a database. They compare bytes, since MariaDB compares texts by a collation, in
+// which different letters may be equal.
 var ourMark = [...]string{
 	model.MariaDB: "SELECT count(*) FROM information_schema.schemata WHERE BINARY schema_name = ? AND BINARY schema_comment = ?",
 	model.Postgres: "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = $1 AND pg_catalog.obj_description(oid, 'pg_namespace') = $2" +
 		" AND pg_catalog.pg_get_userbyid(nspowner) = current_user",
 }
 
-// ours reports whether a database carries our mark.
+// ours reports whether a database has the comment with lockproof's mark.
 func (s *Server) ours(ctx context.Context, c *sql.Conn, name string) (bool, error) {
 	var n int
 	err := c.QueryRowContext(ctx, ourMark[s.Dialect], name, comment(name)).Scan(&n)

@@ -12,13 +12,14 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// names are a user's databases whose names look like those of lockproof, or contain SQL.
+// names are names of a user's databases. Some look like those of lockproof, and some contain SQL.
 var names = []string{
 	"lockproof_2024", "lockproof_1700000000_mine", "lockproof_1700000000_abcdefgh", "lockproof-old",
 	"lockproof_1; DROP TABLE kept", "lockproof_1700000000_`x", `lockproof_1700000000_"; DROP SCHEMA public CASCADE; --`,
 }
 
-// TestUsersDatabasesStay: a run drops no database that it did not make, whatever its name, and works beside it.
+// TestUsersDatabasesStay: a run works beside databases that it did not make, and does not drop them, whatever their
+// names.
 func TestUsersDatabasesStay(t *testing.T) {
 	for _, d := range dialects {
 		t.Run(d.String(), func(t *testing.T) {
@@ -37,7 +38,7 @@ func TestUsersDatabasesStay(t *testing.T) {
 	}
 }
 
-// made makes a database with a table and a row, which is dropped when the test ends.
+// made makes a database with a table and a row. It drops the database at the end of the test.
 func made(t *testing.T, by *databases.Database, name string) {
 	t.Helper()
 	what, cascade := "DATABASE ", ""
@@ -59,8 +60,8 @@ func made(t *testing.T, by *databases.Database, name string) {
 	}
 }
 
-// TestSweep: the next run drops a database whose run has ended, however young it is. It keeps one whose run lives,
-// however old it is.
+// TestSweep: the next run drops a database whose run has ended, even if it is new. It keeps one whose run is alive,
+// even if it is old.
 func TestSweep(t *testing.T) {
 	for _, d := range dialects {
 		t.Run(d.String(), func(t *testing.T) {
@@ -79,7 +80,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestViewStays: a user's view on a table that a run has left behind stays, and so does the table.
+// TestViewStays: if a user's view depends on a table that a run has left, neither the view nor the table is dropped.
 func TestViewStays(t *testing.T) {
 	dead := database(t, sql.Postgres)
 	name := "users_" + strings.ToLower(rand.Text()[:8])
@@ -102,8 +103,8 @@ func TestViewStays(t *testing.T) {
 	}
 }
 
-// TestForeignFunctions: functions of another user in PostgreSQL's public schema, in which every user may create some
-// before version 15, do not cause a live run's schema to be dropped.
+// TestForeignFunctions: in PostgreSQL before version 15 every user may create functions in the public schema. Such
+// functions do not cause the schema of a live run to be dropped.
 func TestForeignFunctions(t *testing.T) {
 	by := database(t, sql.Postgres)
 	name := "lockproof_test_" + strings.ToLower(rand.Text()[:8])
@@ -144,7 +145,8 @@ func TestForeignFunctions(t *testing.T) {
 	}
 }
 
-// TestForeignSessionStays: a session number that the server has reused for another user is not killed.
+// TestForeignSessionStays: if the server has reused a session's number for another user, that user's session is not
+// killed.
 func TestForeignSessionStays(t *testing.T) {
 	for _, d := range dialects {
 		t.Run(d.String(), func(t *testing.T) {
@@ -163,8 +165,8 @@ func TestForeignSessionStays(t *testing.T) {
 	}
 }
 
-// TestCommentsAlike: on MariaDB, a database whose comment differs from our mark only by capitals, accents or a
-// trailing space is not ours.
+// TestCommentsAlike: on MariaDB, a comment that differs from lockproof's only by capitals, accents or a trailing
+// space does not count as lockproof's.
 func TestCommentsAlike(t *testing.T) {
 	mine := database(t, sql.MariaDB)
 	for _, comment := range []string{"made by lockproof, which drops it when its run has ended: %s ", "MADE BY lockproof, which drops it when its run has ended: %s", "made by lockpröof, which drops it when its run has ended: %s"} {

@@ -10,18 +10,19 @@ import (
 	"github.com/lockproof/lockproof/sim/sql/rowstore"
 )
 
-// On a real server it is chance which of several woken sessions continues first, and which of several a deadlock
-// aborts. A step can therefore lead to several states, and the server is like one of them. The test keeps the
-// possible states, as one follows a non-deterministic automaton, and each reply removes some.
+// A real server makes choices by chance: which of several woken sessions continues first, and which session a
+// deadlock aborts. So a step can lead to several states. The test keeps a simulated store for each state that the
+// real server may be in, and removes those that disagree with a reply.
 
-// outcomes are the possible stores after a command, the one without random choices first.
+// outcomes returns the possible stores after a command. The first is the one in which every choice takes the first
+// alternative.
 func (m *match) outcomes(on uint8, c *sql.Command) (all []*rowstore.Store) {
 	for _, s := range m.possible {
 		s.Now = int64(len(m.times)) * tick
 		for ways := (choices{}); ; {
 			next := s.Clone()
 			next.Choose = func(among int) int {
-				next.Now++ // each session continues after the one before
+				next.Now++ // sessions continue one after the other
 				return ways.choose(among)
 			}
 			next.Apply(on, c)
@@ -35,7 +36,7 @@ func (m *match) outcomes(on uint8, c *sql.Command) (all []*rowstore.Store) {
 	return all
 }
 
-// choices enumerates all sequences of choices.
+// choices enumerates all sequences of random choices in one step.
 type choices struct {
 	taken, among []int
 	at           int
@@ -52,7 +53,7 @@ func (c *choices) choose(among int) int {
 	return c.taken[c.at-1]
 }
 
-// next goes on to the next sequence, and reports whether there is one.
+// next changes to the next sequence of choices, and returns false if there is none.
 func (c *choices) next() bool {
 	c.at = 0
 	for i := len(c.taken) - 1; i >= 0; i-- {
@@ -64,7 +65,7 @@ func (c *choices) next() bool {
 	return false
 }
 
-// distinct leaves out stores that are equal to an earlier one.
+// distinct removes stores that are equal to an earlier one.
 func distinct(all []*rowstore.Store) []*rowstore.Store {
 	if len(all) < 2 {
 		return all
@@ -79,23 +80,23 @@ func distinct(all []*rowstore.Store) []*rowstore.Store {
 	return kept
 }
 
-// replies are the replies to sessions that have sent a command, or that they wait; nil is a session that has sent
-// none.
+// replies holds for each session the reply to its command, or Blocked if the command waits; nil if the session has
+// sent no command.
 type replies [3]*sql.Reply
 
-// answers are a store's replies to those who have some in got.
+// answers returns the replies of a simulated store to the sessions that have one in got.
 func answers(s *rowstore.Store, got replies) (all replies) {
 	for i := range got {
 		if got[i] != nil {
 			r := s.Answer(uint8(i + 1))
-			r.RolledBack = false // the drivers do not say
+			r.RolledBack = false // the drivers do not report this
 			all[i] = &r
 		}
 	}
 	return all
 }
 
-// like reports whether a store answers so.
+// like reports whether a simulated store gives the same replies.
 func (r replies) like(s *rowstore.Store) bool { return r.String() == answers(s, r).String() }
 
 func (r replies) String() string {
@@ -117,8 +118,8 @@ func (r replies) deadlock() bool {
 	return false
 }
 
-// rest waits until all that is under way on the real server is answered or waits, as one of the stores has it, and gives the
-// replies.
+// rest waits until the replies of the real server equal those of one of the stores, and returns them. Until then,
+// commands may still be under way.
 func (m *match) rest(ctx context.Context, next []*rowstore.Store) (got replies, err error) {
 	deadlock, before := false, ""
 	for _, s := range next {
@@ -138,7 +139,7 @@ func (m *match) rest(ctx context.Context, next []*rowstore.Store) (got replies, 
 				continue
 			}
 			if deadlock && before != got.String() {
-				break // PostgreSQL finds a deadlock some time after it has come about
+				break // PostgreSQL finds a deadlock only after a while
 			}
 			return got, m.accept(ctx, got)
 		}
@@ -157,8 +158,8 @@ func (m *match) rest(ctx context.Context, next []*rowstore.Store) (got replies, 
 	return got, fmt.Errorf("expected one of%s\ngot %s", said, got)
 }
 
-// look returns the replies so far, and whether they are all: sessions without a reply all waited at one moment when
-// the server was asked. Without asking, only replies count.
+// look returns the replies that have arrived. still is true if all other sessions wait for a lock, at one moment. If
+// ask is false, it does not ask the server about waits; then still is true only if all replies have arrived.
 func (m *match) look(ctx context.Context, ask bool) (got replies, still bool, err error) {
 	unanswered := false
 	for i, s := range m.sessions {
@@ -184,7 +185,7 @@ func (m *match) look(ctx context.Context, ask bool) (got replies, still bool, er
 	return got, still, err
 }
 
-// accept takes the answers that have come.
+// accept takes the replies that have arrived, so that the sessions can send again.
 func (m *match) accept(ctx context.Context, got replies) error {
 	for i, s := range m.sessions {
 		if got[i] != nil && got[i].Code != sql.Blocked {

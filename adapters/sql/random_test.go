@@ -21,18 +21,18 @@ var (
 	firstSeed  = flag.Uint64("seed", 1, "the first one's seed; the next has the next number")
 )
 
-// Random sequences of commands on three connections have equal results on the simulated store and on the real server, reply
-// by reply. The test compares the rows read and changed, the errors, the waits, and the clock readings in rows. A sequence
-// that differs is minimised and printed.
+// Random sequences of commands on three connections have the same results on the simulated store and on the real
+// server, reply by reply. The test compares the rows read and changed, the errors, the waits, and the clock readings
+// in rows. If a sequence differs, it is minimised and printed.
 func TestRandomCommands(t *testing.T) {
 	t.Parallel()
 	for _, d := range dialects {
 		for _, level := range sql.Levels {
 			if d == sql.Postgres && level == sql.Serializable {
-				continue // it is not modelled, and refused as an option
+				continue // the simulated store does not support this
 			}
 			t.Run(d.String()+"/"+level.String(), func(t *testing.T) {
-				t.Parallel() // in a database of its own; most of it is waiting
+				t.Parallel() // it mostly waits, and uses its own database
 				m := newMatch(t, database(t, d), level)
 				wrong := 0
 				for seed := *firstSeed; seed < *firstSeed+uint64(*sequences); seed++ {
@@ -57,10 +57,10 @@ type draft struct {
 	command sql.Command
 }
 
-// hour is a lease that does not end while a sequence lasts.
+// hour is a lease, in microseconds, that does not end during a sequence.
 const hour = 3_600_000_000
 
-// draw draws the steps of a sequence. Locks 1 and 2 are used; lock 3 has an unused row.
+// draw draws the steps of a sequence. They use locks 1 and 2; the row of lock 3 is never used.
 func draw(r *rand.Rand, d sql.Dialect) (all []draft) {
 	verbs := []sql.Verb{sql.Begin, sql.Commit, sql.Select, sql.Select, sql.Select, sql.Count, sql.Insert, sql.Insert, sql.Update, sql.Update, sql.Delete}
 	clocks := []sql.Clock{sql.StatementTime, sql.SystemTime, sql.GivenTime}
@@ -90,7 +90,7 @@ func draw(r *rand.Rand, d sql.Dialect) (all []draft) {
 			c.Lease = hour
 		}
 		if c.Verb == sql.Update && c.Set == sql.Renew && c.If != sql.Kept {
-			c.If = sql.Owned // a row without a token has no lease
+			c.If = sql.Owned // because a row without a token has no lease
 		}
 		if c.Verb == sql.Claim && c.Set == sql.Renew {
 			c.Set = sql.Grant
@@ -101,7 +101,8 @@ func draw(r *rand.Rand, d sql.Dialect) (all []draft) {
 	return all
 }
 
-// smallest removes steps from a sequence as long as the two sides disagree, and returns the rest as an error.
+// smallest removes steps from a sequence as long as the real server and the simulated stores still disagree. It
+// returns the remaining sequence as an error.
 func (m *match) smallest(ctx context.Context, drafts []draft, err error) error {
 	m.wait = hurry
 	for i := len(drafts) - 1; i >= 0; i-- {
@@ -113,32 +114,34 @@ func (m *match) smallest(ctx context.Context, drafts []draft, err error) error {
 	return err
 }
 
-// hurry is the wait for a reply after a disagreement: most of the rest disagrees as well.
+// hurry is the maximum wait for a reply while a sequence is minimised. It is short, since most shorter sequences
+// disagree as well.
 const hurry = 2 * time.Second
 
-// match is a real database beside the simulated stores that it may be like.
+// match compares a real database with the simulated stores whose state it may have.
 type match struct {
 	db       *databases.Database
 	level    sql.Level
 	sessions [3]*databases.Session
 	offset   int
-	wait     time.Duration // for an answer
+	wait     time.Duration // maximum time to wait for a reply
 
 	possible []*rowstore.Store // the possible states of the server after its random choices
-	usual    bool              // the first of them is the one that no chance was asked for
-	times    []int64           // the real clock before each step
+	usual    bool              // the first store is the one in which every choice takes the first alternative
+	times    []int64           // the real clock before each step, in Unix microseconds
 	waiting  [3]bool
 	sequence []string
 
 	sequences, commands, waited, deadlocks int
-	orders, victims                        int // sequences in which chance went another way
+	orders, victims                        int // number of sequences in which the real server took another choice
 	widest                                 int
 }
 
 func newMatch(t *testing.T, db *databases.Database, level sql.Level) *match {
 	m := &match{db: db, level: level, wait: patience}
 	if db.Dialect == sql.MariaDB {
-		// While a session sees the past, deleted rows stay; otherwise the server removes them at any time.
+		// While a session has an old snapshot, deleted rows stay; otherwise the server removes them at an unknown
+		// time.
 		past := session(t, db, sql.RepeatableRead)
 		send(t, past, sql.Command{Verb: sql.Begin})
 		send(t, past, sql.Command{Verb: sql.Count, Table: sql.Masters})
@@ -156,12 +159,12 @@ func (m *match) hangUp() {
 	}
 }
 
-// play plays a sequence on both sides.
+// play carries out a sequence on the real server and on the simulated stores.
 func (m *match) play(ctx context.Context, drawn []draft) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s\n%w", strings.Join(m.sequence, "\n"), err)
-			m.hangUp() // their state is not known
+			m.hangUp() // the state of the sessions is unknown
 		}
 	}()
 	if err := m.begin(ctx); err != nil {
@@ -178,11 +181,11 @@ func (m *match) play(ctx context.Context, drawn []draft) (err error) {
 	return m.finish(ctx)
 }
 
-// perPage is how many sequences there are room for on one of MariaDB's pages: each has up to 20 rows of 35 bytes. A page that is
-// split gives its locks to others, which the simulated store cannot have: it has no pages (FACTS M21).
+// perPage is the number of sequences whose rows fit on one page of MariaDB: each has up to 20 rows of 35 bytes. If a
+// page is split, its locks move to other rows. The simulated store has no pages, and so no such effect (FACTS M21).
 const perPage = 20
 
-// begin makes rows of its own for a sequence.
+// begin makes the rows that a sequence of commands uses.
 func (m *match) begin(ctx context.Context) error {
 	if m.db.Dialect == sql.MariaDB && m.sequences%perPage == 0 {
 		for _, table := range []sql.Table{sql.Leases, sql.Slots} {
@@ -207,7 +210,7 @@ func (m *match) begin(ctx context.Context) error {
 		store.Seed(table, 3, 0, 0, 0)
 		for lock := 1; table == sql.Slots && lock <= 2; lock++ {
 			for num := 1; num <= 3; num += lock {
-				token, end := "NULL", "NULL" // of slot 2; slot 1's lease goes on, slot 3's is over
+				token, end := "NULL", "NULL" // slot 2 is free; slot 1's lease lasts, slot 3's is over
 				if num != 2 {
 					token, end = fmt.Sprint(num), fmt.Sprint(1)
 				}
@@ -236,7 +239,7 @@ func (m *match) begin(ctx context.Context) error {
 	return nil
 }
 
-// b is 1 for true.
+// b returns 1 for true, and 0 for false.
 func b(is bool) uint8 {
 	if is {
 		return 1
@@ -244,7 +247,7 @@ func b(is bool) uint8 {
 	return 0
 }
 
-// step sends a command to both sides, and compares its result and those of waiting commands.
+// step sends a command to both sides, and compares its reply and those of waiting commands.
 func (m *match) step(ctx context.Context, on uint8, c sql.Command) error {
 	m.commands++
 	now, err := m.db.Now(ctx)
@@ -266,7 +269,7 @@ func (m *match) step(ctx context.Context, on uint8, c sql.Command) error {
 	return nil
 }
 
-// take has the stores that answer as the server did be those that it may be like.
+// take keeps those of the next stores that give the same replies as the server.
 func (m *match) take(on uint8, next []*rowstore.Store, got replies) {
 	usual := next[0]
 	m.possible = distinct(slices.DeleteFunc(next, func(s *rowstore.Store) bool { return !got.like(s) }))
@@ -296,7 +299,7 @@ func (m *match) take(on uint8, next []*rowstore.Store, got replies) {
 	}
 }
 
-// finish ends all transactions, and compares the rows that are left.
+// finish ends all transactions, and compares the remaining rows.
 func (m *match) finish(ctx context.Context) error {
 	for range m.sessions {
 		for i := range m.sessions {
@@ -329,7 +332,7 @@ func (m *match) finish(ctx context.Context) error {
 	return fmt.Errorf("expected\n%sgot\n%s", simulated, real)
 }
 
-// rowsOf are the rows that are left on a simulated store.
+// rowsOf returns the rows of a simulated store as text.
 func rowsOf(s *rowstore.Store) (said string) {
 	for _, table := range []sql.Table{sql.Leases, sql.Slots} {
 		for lock := range uint8(3) {
@@ -343,11 +346,12 @@ func rowsOf(s *rowstore.Store) (said string) {
 	return said
 }
 
-// tick is the simulated time between two steps: enough for all sessions that continue in one, each a little later
-// than the one before.
+// tick is the simulated time between two steps. It is long enough for all sessions that continue in one step, each
+// one unit later than the one before.
 const tick = 1 << 8
 
-// moment is a time of the real server's as the simulated store has it: the step at which it was read, and the lease.
+// moment converts a time of the real server to the time that the simulated store has for it: that of the step in
+// which the clock was read, plus the lease.
 func (m *match) moment(at int64) int64 {
 	lease := int64(0)
 	for _, l := range []int64{10 * hour, hour} {

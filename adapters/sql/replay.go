@@ -56,12 +56,12 @@ func (s *Server) refuses(t *scenario.Trace) string {
 	return ""
 }
 
-// replayer has the sessions of a trace.
+// replayer holds the clients and sessions of a replay.
 type replayer struct {
 	db      *Database
 	trace   *scenario.Trace
 	clients []client
-	left    []*Session // sessions whose clients are gone; the server may not have noticed
+	left    []*Session // sessions whose clients are gone, and that the server may still have
 	now     int64
 }
 
@@ -127,8 +127,8 @@ func (p *replayer) step(ctx context.Context, i int, step *scenario.TraceStep) (s
 	return said, err
 }
 
-// take carries out a client's next command, or takes the reply to the command that has waited, and compares the reply with
-// the recorded one.
+// take sends a client's next command, or receives the reply to its command that has waited. It returns how the reply
+// differs from the recorded one; "" if it does not.
 func (p *replayer) take(ctx context.Context, i int, c *client, step *scenario.TraceStep) (string, error) {
 	sent, ok := step.Payload.(model.Sent)
 	if !ok || sent.Reply.Code == model.Gone {
@@ -146,7 +146,7 @@ func (p *replayer) take(ctx context.Context, i int, c *client, step *scenario.Tr
 	default:
 		got, err = p.send(ctx, i, c, &sent)
 	}
-	if got.RolledBack = sent.Reply.RolledBack; err == nil && got != sent.Reply { // the drivers do not report that a commit has rolled back
+	if got.RolledBack = sent.Reply.RolledBack; err == nil && got != sent.Reply { // the drivers do not report this
 		return fmt.Sprintf("%s: expected %v, got %v", text(p.db, &sent), sent.Reply, got), nil
 	}
 	return "", err
@@ -209,7 +209,7 @@ func (p *replayer) answer(i int) model.Reply {
 	return model.Reply{Code: model.Blocked}
 }
 
-// leave makes a client abandon its connection. If late is true, the server is to notice only later.
+// leave makes a client abandon its connection. If late is true, the server is not to notice yet.
 func (p *replayer) leave(c *client, late bool) {
 	switch {
 	case c.Session == nil:
@@ -228,7 +228,7 @@ func (p *replayer) cut(s *Session) {
 	}
 }
 
-// quiet waits until every command under way waits for a lock or has ended.
+// quiet waits until no command is under way: each has ended, or waits for a lock.
 func (p *replayer) quiet(ctx context.Context) error {
 	end := time.Now().Add(patience)
 	for {
@@ -243,8 +243,8 @@ func (p *replayer) quiet(ctx context.Context) error {
 	}
 }
 
-// look reports whether every command under way waits for a lock or has ended, and no command or session ended during this
-// look.
+// look reports whether each command has ended or waits for a lock. It returns false if a command or a session has
+// ended since it began to look.
 func (p *replayer) look(ctx context.Context) (bool, error) {
 	quiet := true
 	for i := range p.clients {
@@ -276,7 +276,7 @@ func (p *replayer) look(ctx context.Context) (bool, error) {
 	return quiet, nil
 }
 
-// still reports whether a session's command was answered before this look, or waits.
+// still reports whether a session's command had been answered before this look, or waits for a lock.
 func (p *replayer) still(ctx context.Context, s *Session) (bool, error) {
 	if s == nil || !s.Pending() || s.early != nil {
 		return true, nil
@@ -287,7 +287,7 @@ func (p *replayer) still(ctx context.Context, s *Session) (bool, error) {
 	return s.Waits(ctx)
 }
 
-// end closes all sessions, and drops the database.
+// end closes all sessions, and drops the replay's database.
 func (p *replayer) end() error {
 	for i := range p.clients {
 		for _, s := range append(p.clients[i].halfOpen, p.clients[i].Session) {

@@ -14,7 +14,7 @@ import (
 	_ "github.com/lockproof/lockproof/sim/sql"
 )
 
-// server is a server for a test, which is skipped where there is none.
+// server finds a server for a test, or skips the test.
 func server(t *testing.T, d sql.Dialect) *databases.Server {
 	t.Helper()
 	return database(t, d).Server
@@ -29,7 +29,7 @@ func mutants(t *testing.T, d sql.Dialect) []*lock.Target {
 	return b.Mutants
 }
 
-// Every mutant's counterexample replays on its server.
+// The counterexample of every lock with a known bug replays on its server.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	for _, d := range dialects {
@@ -38,7 +38,7 @@ func TestReplay(t *testing.T) {
 			s := server(t, d)
 			for _, m := range mutants(t, d) {
 				t.Run(m.Name, func(t *testing.T) {
-					t.Parallel() // one waits for time to pass
+					t.Parallel() // some replays wait for real time to pass
 					tr, v := replaytest.Trace(t, m)
 					r, err := s.Replay(t.Context(), tr)
 					if err != nil {
@@ -53,7 +53,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A replay reports a trace with which the server disagrees.
+// If a server's reply differs from the trace, the replay reports it.
 func TestReplayDisagrees(t *testing.T) {
 	for _, d := range dialects {
 		t.Run(d.String(), func(t *testing.T) {
@@ -77,14 +77,14 @@ func TestReplayDisagrees(t *testing.T) {
 	}
 }
 
-// again is how often an execution with another result is replayed.
+// again is the maximum number of times that an execution is replayed while its result differs.
 const again = 20
 
-// agrees replays an execution, and repeats that if the server's result differs. The simulated server releases several
-// waiting sessions in one step, and the real one in sequence. On MariaDB, a session that waits for the first row of a
-// committing transaction may get to the next row before that is free, and then keeps its turn there. On PostgreSQL,
-// any of the waiting sessions may be the first. The simulated server's result has to be among those of the real one;
-// one that never occurs there is a disagreement.
+// agrees replays an execution until the server's result equals the simulated one, at most again times. They may
+// differ by chance. The simulated server releases several waiting sessions in one step, and the real one in sequence.
+// On MariaDB, a session that waits for the first row of a committing transaction may reach the next row before that
+// is free, and then keeps its turn there. On PostgreSQL, any of the waiting sessions may be the first. A simulated
+// result that never occurs on the real server is a disagreement.
 func agrees(t *testing.T, s *databases.Server, tr *scenario.Trace) (r *scenario.Replayed, tries int) {
 	for tries = 1; ; tries++ {
 		r, err := s.Replay(t.Context(), tr)
@@ -97,8 +97,8 @@ func agrees(t *testing.T, s *databases.Server, tr *scenario.Trace) (r *scenario.
 	}
 }
 
-// Executions of the references agree with the server step by step, under all faults: clients die while their commands
-// wait, connections are half-open, replies are lost, leases end.
+// Executions of the reference locks have the same replies on the server, step by step. All faults occur: clients die
+// while their commands wait, connections are half-open, replies are lost, leases end.
 func TestReplayAny(t *testing.T) {
 	t.Parallel()
 	for _, d := range dialects {

@@ -13,15 +13,16 @@ import (
 	"github.com/lockproof/lockproof/model/sql"
 )
 
-// required are the variables under which a missing server fails a test.
+// required are the environment variables, by dialect, that make a test fail if there is no server. Otherwise the test
+// is skipped.
 var required = [...]string{sql.MariaDB: "LOCKPROOF_REQUIRE_MARIADB", sql.Postgres: "LOCKPROOF_REQUIRE_POSTGRES"}
 
 var dialects = []sql.Dialect{sql.MariaDB, sql.Postgres}
 
-// images are the names of the images of each dialect's server.
+// images are the names of the servers' container images, by dialect.
 var images = [...]string{sql.MariaDB: "mariadb", sql.Postgres: "postgres"}
 
-// found is a server that is found, else one in a container.
+// found returns a running server or, if there is none, one in a container.
 func found(t *testing.T, d sql.Dialect) (*databases.Server, error) {
 	server, err := databases.Find(t.Context(), d)
 	if !errors.Is(err, databases.ErrMissing) {
@@ -37,7 +38,7 @@ func found(t *testing.T, d sql.Dialect) (*databases.Server, error) {
 	return databases.At(t.Context(), url)
 }
 
-// database is a database for a test, which is skipped where there is no server.
+// database makes a database for a test. It skips the test if there is no server.
 func database(t *testing.T, d sql.Dialect) *databases.Database {
 	t.Helper()
 	server, err := found(t, d)
@@ -59,10 +60,10 @@ func database(t *testing.T, d sql.Dialect) *databases.Database {
 	return db
 }
 
-// patience is how long a server may take that was seen to wait for nothing.
+// patience is the maximum time to wait for a reply.
 const patience = 10 * time.Second
 
-// session opens a session for a test.
+// session opens a session, which is closed at the end of the test.
 func session(t *testing.T, db *databases.Database, level sql.Level) *databases.Session {
 	t.Helper()
 	s, err := db.Session(t.Context(), level, 0)
@@ -73,14 +74,14 @@ func session(t *testing.T, db *databases.Database, level sql.Level) *databases.S
 	return s
 }
 
-// send sends a command that does not wait.
+// send sends a command that does not wait for a lock, and returns the reply.
 func send(t *testing.T, s *databases.Session, c sql.Command) sql.Reply {
 	t.Helper()
 	s.Send(&c)
 	return answer(t, s, false)
 }
 
-// answer is the reply to the last command or, with waits, that it waits.
+// answer returns the reply to a session's last command. If waits is true, the reply may be Blocked.
 func answer(t *testing.T, s *databases.Session, waits bool) sql.Reply {
 	t.Helper()
 	ask := s.Answer

@@ -21,20 +21,20 @@ import (
 type Session struct {
 	database *Database
 	line     line
-	pool     *sql.DB // has this one connection
+	pool     *sql.DB // has exactly one connection
 	conn     *sql.Conn
-	ctx      context.Context // of its commands
+	ctx      context.Context // context of its commands
 	cancel   context.CancelFunc
-	id       int64 // the server's number of the connection
+	id       int64 // the server's number for the connection
 	// Offset is added to the lock of a command: lock n is the row with lock_key n+Offset.
 	Offset  int
-	tokens  int // added to the tokens of commands
+	tokens  int // number added to the tokens of commands
 	replies chan result
 	pending bool
-	early   *result // an answer that Arrived has seen and that was not taken yet
+	early   *result // a reply that Arrived has returned and that Reply and Answer will return again
 }
 
-// result is a reply, or the error of a command that has no reply.
+// result is the reply to a command, or the error if there is no reply.
 type result struct {
 	reply model.Reply
 	err   error
@@ -70,7 +70,7 @@ func (s *Session) open(ctx context.Context, level model.Level) (err error) {
 		ask = "SELECT pg_backend_pid()"
 	}
 	if s.database.Dialect == model.Postgres && !s.line.timed {
-		// Scan in the order of the primary key, and report deadlocks at once.
+		// Scan in the order of the primary key, and report deadlocks without delay.
 		if _, err := s.conn.ExecContext(ctx, "SET enable_seqscan = off; SET enable_bitmapscan = off; SET deadlock_timeout = '1ms'"); err != nil {
 			return err
 		}
@@ -82,12 +82,12 @@ func (s *Session) open(ctx context.Context, level model.Level) (err error) {
 	return err
 }
 
-// Cut resets the session's socket: its client is gone without a message. The session stays until the server has
-// noticed ([Session.There]).
+// Cut resets the session's socket, so that its client vanishes without a message. The server may have the session for
+// some more time; see [Session.There].
 func (s *Session) Cut() { s.line.reset() }
 
-// There reports whether the server still has the session. If another program's session has got the same number, that session
-// does not count: it does not use this database.
+// There reports whether the server still has the session. If the session has ended and another program's session has
+// got its number, it returns false.
 func (s *Session) There(ctx context.Context) (bool, error) {
 	ask := "SELECT count(*) FROM information_schema.processlist WHERE id = %d AND db = '%s'"
 	if s.database.Dialect == model.Postgres {
@@ -116,7 +116,7 @@ func (s *Session) kill() {
 	if s.database.Dialect == model.Postgres {
 		kill = fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = %d AND application_name = '%s'", s.id, s.database.Name)
 	}
-	_, _ = s.database.watch.ExecContext(ctx, kill) // the session may have ended meanwhile
+	_, _ = s.database.watch.ExecContext(ctx, kill) // an error means that the session has ended
 }
 
 // Close ends the connection, also during a command.
@@ -148,27 +148,28 @@ func (s *Session) Send(c *model.Command) {
 // Pending reports whether a command has not been answered.
 func (s *Session) Pending() bool { return s.pending }
 
-// errSilent is the error if a command is neither answered nor waits for a lock.
+// errSilent is the error if a command has no reply and does not wait for a lock.
 var errSilent = errors.New("neither an answer, nor a lock that it waits for")
 
-// pace is the time between two questions about which commands wait.
+// pace is the time between two queries that ask which commands wait.
 const pace = time.Millisecond
 
-// patience is the time within which a server has to finish what does not wait for a lock.
+// patience is the maximum time for a command that does not wait for a lock.
 const patience = 20 * time.Second
 
-// Reply waits for the reply to the sent command, for at most limit. If the server says that the command waits for a lock,
-// the reply is Blocked.
+// Reply waits for the reply to the last command, at most for limit. If the command waits for a lock, Reply returns
+// Blocked.
 func (s *Session) Reply(ctx context.Context, limit time.Duration) (model.Reply, error) {
 	return s.await(ctx, limit, true)
 }
 
-// Answer waits for the reply to the sent command, for at most limit. The command must not be waiting for a lock.
+// Answer waits for the reply to the last command, at most for limit. It does not return Blocked while the command
+// waits.
 func (s *Session) Answer(ctx context.Context, limit time.Duration) (model.Reply, error) {
 	return s.await(ctx, limit, false)
 }
 
-// Arrived returns the reply to the sent command, if it has arrived. Reply or Answer return it again.
+// Arrived returns the reply to the last command, if it has arrived. Reply or Answer return it again.
 func (s *Session) Arrived() (model.Reply, bool) {
 	if s.early == nil {
 		select {
@@ -210,8 +211,8 @@ func (s *Session) await(ctx context.Context, limit time.Duration, look bool) (mo
 	}
 }
 
-// lockWaits finds the connections whose transactions wait, in InnoDB's status. The table of information_schema that has the
-// same facts is only refreshed ten times a second.
+// lockWaits finds in InnoDB's status the connections whose transactions wait. The table of information_schema with
+// the same content is refreshed only ten times a second.
 var lockWaits = regexp.MustCompile(`---TRANSACTION [^\n]*\n(?:mysql tables[^\n]*\n)?LOCK WAIT[^\n]*\nMariaDB thread id (\d+)`)
 
 // Waits reports whether the session waits for a lock at the server.
@@ -249,7 +250,7 @@ func (d *Database) waiting(ctx context.Context) (all []int64, err error) {
 	return all, nil
 }
 
-// do sends a command and reads its reply.
+// do sends a command to the server, and reads its reply.
 func (s *Session) do(ctx context.Context, c *model.Command) (r model.Reply, err error) {
 	text := c.TextAmong(s.database.Dialect, int(c.Lock)+s.Offset, s.tokens)
 	switch c.Verb {
@@ -269,7 +270,7 @@ func (s *Session) do(ctx context.Context, c *model.Command) (r model.Reply, err 
 	return r, fmt.Errorf("%s: %w", text, err)
 }
 
-// nums reads the numbers of rows. A number in the database is the model's plus shift.
+// nums reads the numbers of rows into r. A number in the database is the model's number plus shift.
 func (s *Session) nums(ctx context.Context, text string, shift int, r *model.Reply) error {
 	rows, err := s.conn.QueryContext(ctx, text)
 	if err != nil {
@@ -281,7 +282,7 @@ func (s *Session) nums(ctx context.Context, text string, shift int, r *model.Rep
 		if err := rows.Scan(&n); err != nil {
 			return err
 		}
-		r.Count++ // two rows with one number: a snapshot shows a row that others have deleted, next to the session's own
+		r.Count++ // two rows have this number: an old snapshot shows a deleted row beside the session's own
 		r.Nums |= 1 << ((n - shift) & 31)
 	}
 	return rows.Err()
@@ -297,7 +298,7 @@ func (s *Session) exec(ctx context.Context, c *model.Command, text string, r *mo
 	return err
 }
 
-// codeOf returns the model's code for a server's error.
+// codeOf returns the model's code for an error of the server, if there is one.
 func codeOf(err error) (model.Code, bool) {
 	var m *mysql.MySQLError
 	var p *pgconn.PgError

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// Barrier lets goroutines go on together: the last to arrive releases all at one instant.
+// Barrier makes goroutines wait for one another: the last one to arrive releases all at one instant.
 type Barrier struct {
-	// Begin is called by the last to arrive, before anybody goes on, with the number of rounds so far. It may be
-	// nil, and is set before anybody arrives.
+	// Begin is called before each round, by the last goroutine to arrive, with the number of earlier rounds. It may
+	// be nil. Set it before the first goroutine arrives.
 	Begin func(round int)
 
 	load    *Load
@@ -19,12 +19,13 @@ type Barrier struct {
 	gate    chan struct{}
 }
 
-// Barrier is one for all members, which tells the load's Progress.
+// Barrier returns a barrier for all clients of the load. It calls the load's Progress before each round.
 func (l *Load) Barrier() *Barrier {
 	return &Barrier{load: l, parties: l.Members(), gate: make(chan struct{})}
 }
 
-// Await waits for the others. It is false when ctx is done first; then there are no rounds any more.
+// Await waits until all goroutines have arrived. It returns false if ctx ends first; the barrier must not be used
+// after that.
 func (b *Barrier) Await(ctx context.Context) bool {
 	select {
 	case <-b.arrive():
@@ -34,14 +35,14 @@ func (b *Barrier) Await(ctx context.Context) bool {
 	}
 }
 
-// Rounds is how many were begun.
+// Rounds returns the number of rounds that have begun.
 func (b *Barrier) Rounds() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.round
 }
 
-// arrive counts a goroutine in and returns the gate that it waits at.
+// arrive counts a goroutine as arrived, and returns the channel that is closed when the round begins.
 func (b *Barrier) arrive() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -51,7 +52,7 @@ func (b *Barrier) arrive() <-chan struct{} {
 	return gate
 }
 
-// Leave has the others not wait for one of them any more.
+// Leave removes one goroutine: the others no longer wait for it.
 func (b *Barrier) Leave() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +60,7 @@ func (b *Barrier) Leave() {
 	b.release()
 }
 
-// release begins a round if all are there.
+// release begins a round if all goroutines have arrived.
 func (b *Barrier) release() {
 	if b.parties == 0 || b.waiting < b.parties {
 		return

@@ -8,26 +8,26 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Load says how much is done to a broker.
+// Load configures a stress run.
 type Load struct {
-	Slots   int // that the lock begins with; a true mutex has none
-	Clients int // that acquire, at least 1
-	Admins  int // that administer, now and then; a true mutex has none
-	Rounds  int // each of which all clients begin at one instant
-	// Verifies is how often a client verifies, at most, before it releases what it acquired.
+	Slots   int // number of slots at first; 0 for a true mutex
+	Clients int // number of clients that acquire, at least 1
+	Admins  int // number of clients that administer now and then; 0 for a true mutex
+	Rounds  int // number of rounds; all clients begin a round at one instant
+	// Verifies is the maximum number of verifies between an acquire and the release.
 	Verifies int
-	// CrashShare is the share of operations in which, or after which, a client dies, from 0 to 1. It goes on
-	// as a new process with a new connection.
+	// CrashShare is the probability, from 0 to 1, that a client dies in or right after an operation. It then
+	// continues as a new process with a new connection.
 	CrashShare float64
-	// Seed decides what clients choose to do. Timing decides the results.
+	// Seed determines the operations that clients choose. Their results also depend on timing.
 	Seed uint64
-	// Progress is called before each round with the number of those done, and of all. It may be nil, and is
-	// not called by two goroutines at once.
+	// Progress is called before each round with the number of finished rounds and of all rounds. It is not called
+	// concurrently. It may be nil.
 	Progress func(rounds, of int)
 }
 
-// Fit is as much of the load as a lock type can bear. A true mutex has no slots that can be made. Only a semaphore has more
-// than one.
+// Fit returns the load without what a lock type does not support. A true mutex has no slots to create and no
+// administrators. Only a semaphore has more than one slot.
 func (l Load) Fit(kind lock.Kind) Load {
 	switch kind {
 	case lock.Mutex:
@@ -38,7 +38,8 @@ func (l Load) Fit(kind lock.Kind) Load {
 	return l
 }
 
-// Words is the load of a lock of that type in words.
+// Words returns a description of the load for a lock of the given type, such as "3 clients that acquire, 2 slots at
+// first, 100 rounds, ...".
 func (l Load) Words(kind lock.Kind) string {
 	out := fmt.Sprintf("%d clients that acquire", l.Clients)
 	if l.Admins > 0 {
@@ -50,13 +51,15 @@ func (l Load) Words(kind lock.Kind) string {
 	return out + fmt.Sprintf(", %d rounds, crashes in %g of operations, choices from seed %d", l.Rounds, l.CrashShare, l.Seed)
 }
 
-// Bounds of a load: of what a broker has connections for, and so that processes can be numbered.
+// Upper bounds of a load. A broker has connections for only so many clients, and histories have only so many process
+// numbers.
 const (
 	maxMembers      = 1000
 	maxStressRounds = 1_000_000
 )
 
-// Check says what is wrong with the load of a lock of that type. The error begins with the name of what is.
+// Check returns an error if the load is not valid for the lock type. The error begins with the name of the invalid
+// field.
 func (l *Load) Check(kind lock.Kind) error {
 	switch {
 	case l.Clients < 1 || l.Clients > maxMembers:
@@ -79,22 +82,23 @@ func (l *Load) Check(kind lock.Kind) error {
 	return nil
 }
 
-// Members is how many clients there are, those who administer among them: they have the last numbers.
+// Members returns the number of all clients. Administrators have the last client numbers.
 func (l *Load) Members() int { return l.Clients + l.Admins }
 
-// MaxSlots is the largest number that a slot can get: each administrator adds one at most before it removes
+// MaxSlots returns the highest slot number that can occur: each administrator adds at most one slot before it removes
 // one.
 func (l *Load) MaxSlots() int { return max(1, l.Slots) + l.Admins }
 
-// Process is the number by which a history knows one life of a client, both counted from 1: see [spec.Event].
+// Process returns the process number in histories of a client's n-th life, where n is life; client and life count
+// from 1. See [history.Event].
 func (l *Load) Process(client, life int32) int32 { return history.Process(client, life, l.Members()) }
 
-// Choices is the source of what a client chooses.
+// Choices returns the random source for the choices of a client.
 func (l *Load) Choices(client int32) *rand.Rand {
 	return rand.New(rand.NewPCG(l.Seed, uint64(client-1)))
 }
 
-// progress tells how far the run is.
+// progress calls Progress, if it is not nil.
 func (l *Load) progress(round int) {
 	if l.Progress != nil {
 		l.Progress(round, l.Rounds)

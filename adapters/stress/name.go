@@ -8,23 +8,24 @@ import (
 	"github.com/lockproof/lockproof/histories/leftover"
 )
 
-// Lock is the lock's name in histories.
+// Lock is the name of the lock in recorded histories.
 const Lock = "jobs"
 
-// Prefix is what the names of one run's queues begin with on a broker that is shared: a mark, the time, and what makes
-// it another one than all others.
+// Prefix returns a new prefix for the names of one run's queues on a shared broker. It consists of "lockproof", the
+// time, and a random part.
 func Prefix() string {
 	prefix, _ := Proof()
 	return prefix
 }
 
-// Proof is a prefix, and the secret by which [Proved] knows that a run of lockproof's has made the prefix up.
+// Proof returns a new prefix as [Prefix] does, and a secret. [Proved] recognizes the secret; only the run that
+// created the prefix knows it.
 func Proof() (prefix, secret string) {
 	mark, secret := leftover.Mark()
 	return "lockproof." + time.Now().UTC().Format("20060102T150405Z") + "." + mark + ".", secret
 }
 
-// Proved reports whether a text is a prefix, and the secret is the prefix's: whoever tells it claims no name that was there before.
+// Proved reports whether prefix is a prefix and secret is its secret. So nobody can claim a name that existed before.
 func Proved(prefix, secret string) bool {
 	if !IsPrefix(prefix) {
 		return false
@@ -33,10 +34,10 @@ func Proved(prefix, secret string) bool {
 	return leftover.Proved(mark, secret)
 }
 
-// Marked reports whether there is a prefix in a name, so that it is of a run of lockproof's.
+// Marked reports whether a name contains a prefix, so that it belongs to a run of lockproof.
 func Marked(name string) bool { return marked.MatchString(name) }
 
-// IsPrefix reports whether a text is a prefix as [Prefix] gives it, and nothing besides.
+// IsPrefix reports whether a text is exactly a prefix as [Prefix] returns it.
 func IsPrefix(text string) bool { return marked.FindString(text) == text && text != "" }
 
 var marked = regexp.MustCompile(`lockproof\.[0-9]{8}T[0-9]{6}Z\.[a-z2-7]{10}\.`)

@@ -7,30 +7,30 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Client is whoever does a [Part].
+// Client is a client of the lock, which carries out the operations of a [Part].
 type Client interface {
-	// Call carries out an operation and says what it came to: Pending where it stays without an answer.
-	// slots is how many to create, add or remove. A verify and a release are for the slot that the client holds.
+	// Call carries out an operation and returns its outcome, which is Pending if there is no answer. slots is how
+	// many slots to create, add or remove. Verify and release are for the slot that the client holds.
 	Call(ctx context.Context, op lock.Op, slots uint8) lock.Outcome
 	// Holds reports whether the client believes that it holds a slot.
 	Holds() bool
 }
 
-// Part is what one client does, round by round.
+// Part chooses the operations of one client, round by round.
 type Part struct {
-	Number int32      // the client's, from 1
-	Random *rand.Rand // what it chooses by
+	Number int32      // number of the client, from 1
+	Random *rand.Rand // source of its choices
 	load   *Load
 	kind   lock.Kind
-	added  bool // a slot that it added may be there
+	added  bool // a slot that this administrator added may still exist
 }
 
-// Part is the part of the client with that number.
+// Part returns the part of the client with the given number.
 func (l *Load) Part(kind lock.Kind, number int32) Part {
 	return Part{Number: number, Random: l.Choices(number), load: l, kind: kind}
 }
 
-// Play does what the client does in one round.
+// Play carries out the client's operations of one round.
 func (p *Part) Play(ctx context.Context, c Client) {
 	if int(p.Number) > p.load.Clients {
 		p.administer(ctx, c)
@@ -39,11 +39,11 @@ func (p *Part) Play(ctx context.Context, c Client) {
 	}
 }
 
-// Dies chooses whether the client dies in, or after, an operation.
+// Dies chooses at random, with probability CrashShare, whether the client dies.
 func (p *Part) Dies() bool { return p.Random.Float64() < p.load.CrashShare }
 
-// use acquires the lock, holds it while it verifies a few times, and releases it. A slot that it could not release in the
-// last round it still has.
+// use acquires the lock, verifies it a few times, and releases it. If the client still holds the slot from the last
+// round, because a release failed, it does not acquire.
 func (p *Part) use(ctx context.Context, c Client) {
 	if !c.Holds() {
 		c.Call(ctx, lock.Acquire, 0)
@@ -58,9 +58,8 @@ func (p *Part) use(ctx context.Context, c Client) {
 	}
 }
 
-// administer changes the number of slots, or counts them, in every second round or so. A slot is
-// added only when the last one that was added is removed for certain, so that their number is
-// bounded.
+// administer changes or counts the slots, in about half of the rounds. To bound the number of slots, it adds one only
+// after the slot that it added before was certainly removed.
 func (p *Part) administer(ctx context.Context, c Client) {
 	switch p.Random.IntN(6) {
 	case 0:
@@ -72,7 +71,7 @@ func (p *Part) administer(ctx context.Context, c Client) {
 	}
 }
 
-// change makes the slots fewer or more.
+// change adds a slot, or removes the one that it added before. It destroys a persistent mutex.
 func (p *Part) change(ctx context.Context, c Client) {
 	switch {
 	case p.kind == lock.PersistentMutex:

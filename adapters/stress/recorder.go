@@ -10,8 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Recorder writes the history of one lock down as it happens. Events have the order in which they are
-// added.
+// Recorder records the history of one lock during a run. Events are in the order in which they are added.
 type Recorder struct {
 	began time.Time
 
@@ -19,10 +18,10 @@ type Recorder struct {
 	events []history.Event
 }
 
-// Begin is the beginning of the run, before anything is recorded.
+// Begin sets the start of the run to the present time. It is called before anything is recorded.
 func (r *Recorder) Begin() { r.began = time.Now() }
 
-// Now is the time since the run began, in nanoseconds.
+// Now returns the time since the start of the run, in nanoseconds.
 func (r *Recorder) Now() int64 { return int64(time.Since(r.began)) }
 
 func (r *Recorder) add(e history.Event) {
@@ -35,7 +34,7 @@ func (r *Recorder) add(e history.Event) {
 	r.events = append(r.events, e)
 }
 
-// Since is something that happened to a process at an earlier moment, as Now told it.
+// Since records an event of a process at an earlier time, which is a result of Now.
 func (r *Recorder) Since(moment int64, f history.F, process int32) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,31 +44,32 @@ func (r *Recorder) Since(moment int64, f history.F, process int32) {
 	r.events = slices.Insert(r.events, i, e)
 }
 
-// Invoke is a call. arg is the number of slots of create, add and remove, the slot of verify and release, and the limit that an
-// acquire states.
+// Invoke records the invocation of an operation. arg is the number of slots for create, add and remove, the slot for
+// verify and release, and the limit for an acquire with a limit.
 func (r *Recorder) Invoke(process int32, op lock.Op, arg uint8) {
 	r.add(history.Invocation(process, 0, op, arg, 0))
 }
 
-// Complete is the end of a call. token is the fencing token of what it granted, 0 where there is none.
+// Complete records the completion of an operation. token is the fencing token of a granted acquire; 0 if there is
+// none.
 func (r *Recorder) Complete(process int32, op lock.Op, res lock.Result, token int64) {
 	e := history.Completion(process, 0, op, res)
 	e.Token = token
 	r.add(e)
 }
 
-// World is something that happened to a process, or to the broker.
+// World records an event that a client did not cause itself, such as a crash or a restart of the broker.
 func (r *Recorder) World(f history.F, process int32) {
 	r.add(history.Occurrence(f, process))
 }
 
-// History is what was recorded of a lock under a load, once nobody records any more. The end
-// of a crashed client's connection is taken to be seen late, if at all.
+// History returns the recorded history. It must not be called before all recording has ended. The history assumes
+// that the broker may notice the end of a crashed client's connection late, or never.
 func (r *Recorder) History(kind lock.Kind, l *Load) *history.History {
 	return &history.History{
 		Kind: kind, Locks: []string{Lock}, Slots: []int{l.Slots}, Clients: l.Members(), GoneLate: true, Events: r.events,
 	}
 }
 
-// Machines is a fault of machines, or the end of one. Its time is now.
+// Machines records a machine fault, or its end, at the present time.
 func (r *Recorder) Machines(e history.Event) { r.add(e) }

@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestClientsAreNamed: what is said of a recorded history calls clients by their numbers, not by those of the
-// processes that they go on as after they have died.
+// TestClientsAreNamed: reports on a recorded history name clients by their client numbers, also after a client died
+// and got a new process number.
 func TestClientsAreNamed(t *testing.T) {
 	load := Load{Slots: 1, Clients: 3, Admins: 1}
 	var r Recorder

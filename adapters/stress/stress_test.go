@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// A load that fits a lock type can be put on it.
+// A load that Fit has adapted to a lock type passes Check for that type.
 func TestLoadFits(t *testing.T) {
 	load := stress.Load{Slots: 3, Clients: 2, Admins: 1, Rounds: 1}
 	for _, kind := range []lock.Kind{lock.Semaphore, lock.Mutex, lock.PersistentMutex} {
@@ -23,7 +23,7 @@ func TestLoadFits(t *testing.T) {
 	}
 }
 
-// No two lives have the same number.
+// Two lives, of the same client or of different clients, never have the same process number.
 func TestProcesses(t *testing.T) {
 	load := stress.Load{Clients: 2, Admins: 1}
 	seen := make(map[int32]bool)
@@ -37,12 +37,13 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// A client begins a round only when all have ended the one before. The barrier does not wait for clients that leave.
+// No client begins a round before all have ended the previous one. The barrier does not wait for clients that have
+// left.
 func TestBarrier(t *testing.T) {
 	load := stress.Load{Clients: 3, Rounds: 50}
 	b := load.Barrier()
 	var mu sync.Mutex
-	under := 0 // clients in the round at hand
+	under := 0 // number of clients in the current round
 	b.Begin = func(round int) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -59,7 +60,7 @@ func TestBarrier(t *testing.T) {
 	for client := range load.Clients {
 		workers.Go(func() {
 			defer b.Leave()
-			for range load.Rounds - 10*client { // some leave earlier
+			for range load.Rounds - 10*client { // some clients leave earlier than others
 				if !b.Await(t.Context()) {
 					t.Error("the round does not begin")
 				}
@@ -74,7 +75,7 @@ func TestBarrier(t *testing.T) {
 	}
 }
 
-// A client that waits in vain goes on when the run is over.
+// A client that waits at the barrier returns when the run's context ends.
 func TestBarrierEnds(t *testing.T) {
 	load := stress.Load{Clients: 2, Rounds: 1}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -6,7 +6,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestWords: a load is said in the words of the lock type, which has no slots unless it is a semaphore.
+// TestWords: the description of a load mentions slots only for a semaphore.
 func TestWords(t *testing.T) {
 	l := Load{Slots: 2, Clients: 5, Admins: 1, Rounds: 200, CrashShare: 0.02, Seed: 7}
 	for kind, want := range map[lock.Kind]string{

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A call is written in ASCII, whatever the lock's name is, and read back as it was.
+// A call consists of ASCII characters, whatever the lock's name is. Decoding it gives the original name.
 func TestASCII(t *testing.T) {
 	for _, name := range []string{"jobs", "caf\u00e9", "cafe\u0301", "\U0001f512", "a\"\\b\u2028"} {
 		quoted, err := json.Marshal(name)

@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// setBatch makes all threads of this process, and the programs that it starts from now on, batch jobs (SCHED_BATCH,
-// sched(7)), or normal ones again. A batch job that wakes up does not interrupt the running one. A client and this process
-// wake each other for every command, and their order does not matter. The result is false if the system does not allow it,
-// or if the scheduling was set from outside.
+// setBatch makes all threads of this process, and all programs that it starts from now on, batch jobs (SCHED_BATCH,
+// see sched(7)). If batch is false, it makes them normal again. A batch job that wakes up does not interrupt the
+// running one: a client and this process wake each other for every command, and it does not matter which runs first.
+// setBatch returns false if the system does not allow the change, or if the scheduling was set from outside.
 func setBatch(batch bool) (changed bool) {
 	from, to := uint32(unix.SCHED_BATCH), uint32(unix.SCHED_NORMAL)
 	if batch {
 		from, to = to, from
 	}
-	for again := true; again; { // threads may start others meanwhile, with their own policy
+	for again := true; again; { // repeat, since a thread may meanwhile start another with the old policy
 		again = false
 		tasks, err := os.ReadDir("/proc/self/task")
 		if err != nil {

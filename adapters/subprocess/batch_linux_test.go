@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestBatch: programs that are started while processors are left to them are batch jobs, as we are, and none is afterwards.
+// TestBatch: between LeaveProcessors and the last done, this process and the programs that it starts are batch jobs.
+// After that, they are not.
 func TestBatch(t *testing.T) {
 	if policyOfNew(t) != unix.SCHED_NORMAL {
 		t.Skip("skipped: somebody else has decided how we are scheduled")
@@ -25,7 +26,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// policyOfNew is how a program is scheduled that is started now: what proc(5) has as the 41st word of its stat.
+// policyOfNew starts a program and returns its scheduling policy: the 41st word of its stat file (see proc(5)).
 func policyOfNew(t *testing.T) int {
 	t.Helper()
 	stat, err := exec.Command("cat", "/proc/self/stat").Output()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// child is a running program on systems with process groups and signals. This system has none.
+// child would be a running program. It needs process groups and signals, which this system does not have.
 type child struct {
 	stdin, stdout, stderr stream
 	ended                 chan struct{}

@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// child is a running program, in its own process group: a command line's program, or one that a template has forked.
+// child is a running program with its own process group. It was started by a command line, or forked by a template.
 type child struct {
 	group                 int
 	stdin, stdout, stderr stream
 	ended                 chan struct{} // closed when the process and its group have ended
-	how                   string        // its exit status or signal, once it has ended
-	over                  func()        // called once it has been released
+	how                   string        // exit status or signal; valid once ended is closed
+	over                  func()        // called when release has closed the pipes
 }
 
-// startChild starts a command line.
+// startChild starts a program by a command line, in the folder dir.
 func startChild(command, dir string, env []string) (*child, error) {
 	c := &child{ended: make(chan struct{})}
 	cmd, err := c.start(commandOf(command, dir), dir, env)
-	if errors.Is(err, syscall.ENOEXEC) { // a script that does not name its interpreter
+	if errors.Is(err, syscall.ENOEXEC) { // a script without a line that names its interpreter
 		cmd, err = c.start(shellFor(command), dir, env)
 	}
 	if err != nil {
 		return nil, err
 	}
 	err = c.begin(cmd.Process.Pid, func() string {
-		_ = cmd.Wait() // its state says how it ended
+		_ = cmd.Wait() // the process state says how it ended
 		return cmd.ProcessState.String()
 	})
 	if err != nil {
@@ -39,7 +39,8 @@ func startChild(command, dir string, env []string) (*child, error) {
 	return c, nil
 }
 
-// begin makes the group of a running process end with us. wait returns how the process ended, once it has.
+// begin registers the group of a running process with the guard, which ends the group if this process dies. wait
+// returns how the process ended, when it has.
 func (c *child) begin(group int, wait func() string) error {
 	c.group = group
 	err := guarded.begin(group)
@@ -52,7 +53,7 @@ func (c *child) begin(group int, wait func() string) error {
 	return err
 }
 
-// start starts the process, in its own group.
+// start starts the program in its own process group.
 func (c *child) start(cmd *exec.Cmd, dir string, env []string) (*exec.Cmd, error) {
 	cmd.Dir, cmd.Env = dir, env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -69,7 +70,7 @@ func (c *child) start(cmd *exec.Cmd, dir string, env []string) (*exec.Cmd, error
 	return cmd, err
 }
 
-// pipes makes the three pipes and returns the program's ends.
+// pipes makes the three pipes, and returns the program's ends of them.
 func (c *child) pipes(cmd *exec.Cmd) (theirs []*os.File, err error) {
 	pipe := func() (r, w *os.File) {
 		if err == nil {
@@ -92,11 +93,11 @@ func (c *child) pipes(cmd *exec.Cmd) (theirs []*os.File, err error) {
 	return theirs, err
 }
 
-// drainLimit is how long the output of a dead program is still read. Its pipes end at once, unless a process that has left
-// its group still has them open.
+// drainLimit is how long the output of a dead program is still read. Usually its pipes end at once. A process that
+// has left the group may keep them open.
 const drainLimit = 5 * time.Second
 
-// wait waits until the process has ended, and ends the rest of its group.
+// wait waits until the process has ended, and kills the rest of its group.
 func (c *child) wait(until func() string) {
 	c.how = until()
 	c.signal(syscall.SIGKILL)
@@ -107,7 +108,7 @@ func (c *child) wait(until func() string) {
 	close(c.ended)
 }
 
-// signal sends a signal to the whole group. A group that has ended needs none.
+// signal sends a signal to the whole group. An error means that the group has ended, and is ignored.
 func (c *child) signal(s syscall.Signal) { _ = syscall.Kill(-c.group, s) }
 
 func (c *child) kill()      { c.signal(syscall.SIGKILL) }
@@ -125,10 +126,10 @@ func (c *child) endsWithin(d time.Duration) bool {
 	}
 }
 
-// release closes the pipes of a process that has ended, or was never started.
+// release closes the pipes of a process that has ended or was never started.
 func (c *child) release() {
 	for _, f := range []stream{c.stdin, c.stdout, c.stderr} {
-		_ = f.Close() // also for a pipe that could not be made
+		_ = f.Close() // does nothing for a pipe that could not be made
 	}
 	if c.over != nil {
 		c.over()

@@ -23,36 +23,36 @@ import (
 type Client struct {
 	starter *Starter
 	name    string
-	child   *child                  // nil until the first call
-	time    atomic.Pointer[ownTime] // nil if it has the machine's clock
+	child   *child                  // the client's process; nil until the first call
+	time    atomic.Pointer[ownTime] // nil if it uses the machine's clock
 	output  *output
 	stderr  stderrTail
-	early   *early       // where stderr is shown; nil if it is not
-	secrets secret.Known // secrets that it was given: they are hidden in what it prints
+	early   *early       // receives its standard error until it has answered; nil if that is not shown
+	secrets secret.Known // secrets that it was given; they are hidden where its output is shown
 	readers sync.WaitGroup
 	closing sync.Once
-	ignored bool // it continued after its input had ended
+	ignored bool // it did not end when its input ended
 
-	said   string // error text in the answer to the last operation, "" if it was no error
+	said   string // error text of the last operation; "" if it had no error
 	tokens bool   // its grants have fencing tokens
-	forks  bool   // its program supports forking
-	token  int64  // token of the last operation
+	forks  bool   // its program can fork clients
+	token  int64  // fencing token of the last operation
 
-	abandoned chan *Reply // receives the reply to a call that was abandoned
+	abandoned chan *Reply // receives the reply to a call that Do has stopped waiting for
 
 	mu       sync.Mutex
-	number   int    // number of the last call
+	number   int    // number of the last call that was begun
 	written  int    // number of the last call that is completely written
 	last     string // method of the last call
 	waiting  chan *Reply
 	answered int  // number of the last call that was answered
-	killed   bool // by us
+	killed   bool // Kill has been called
 	losses   losses
-	exit     error         // why nothing more is answered; valid once settled is closed
-	settled  chan struct{} // closed when nothing more will be answered
+	exit     error         // why there are no more answers; valid once settled is closed
+	settled  chan struct{} // closed when there are no more answers
 }
 
-// MaxRequest is the maximum length of a call, in bytes: any pipe accepts that much without waiting for its reader.
+// MaxRequest is the maximum length of a call in bytes. Any pipe takes that many bytes without waiting for its reader.
 const MaxRequest = 32 << 10
 
 // Initialize starts the process and makes the first call.
@@ -103,7 +103,7 @@ func (c *Client) Initialize(ctx context.Context, in foreign.Setup) (foreign.Abou
 	return about, nil
 }
 
-// start starts the client's process, with a virtual clock if in asks for one.
+// start starts the client's process. It has a virtual clock if in asks for one.
 func (c *Client) start(ctx context.Context, in foreign.Setup) error {
 	var env []string
 	var own *clock.Client
@@ -128,7 +128,7 @@ func (c *Client) start(ctx context.Context, in foreign.Setup) error {
 	return nil
 }
 
-// begun sets the client's process, and starts reading its output.
+// begun records the client's process, and starts reading its output.
 func (c *Client) begun(child *child) {
 	c.child = child
 	printed, output := newOutput(child.stdout)
@@ -141,7 +141,7 @@ func (c *Client) begun(child *child) {
 	go c.read(printed)
 }
 
-// Call carries out one operation.
+// Call carries out one operation of a lock: it makes the call and decodes the answer.
 func (c *Client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	c.said, c.token = "", 0
 	r, err := c.Do(ctx, MethodOf(op), ParamsOf(op, p))
@@ -166,17 +166,17 @@ func (c *Client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 	return out, nil
 }
 
-// Explanation is the message of the error that answered the last operation. It implements [foreign.Explainer].
+// Explanation returns the error message in the answer to the last operation. It implements [foreign.Explainer].
 func (c *Client) Explanation() string { return c.said }
 
-// Token is the fencing token that the last operation was granted. It implements [foreign.Fenced].
+// Token returns the fencing token that the last operation was granted. It implements [foreign.Fenced].
 func (c *Client) Token() int64 { return c.token }
 
-// Forks reports whether the client's program supports forking.
+// Forks reports whether the client's program can fork clients.
 func (c *Client) Forks() bool { return c.forks }
 
-// Do makes one call of any method and waits for its answer. If the call before was abandoned, Do waits for its answer first.
-// The error is a [*ProtocolError], a [*ExitError], or the context's.
+// Do makes one call of any method and waits for its answer. If Do has stopped waiting for the previous call, it first
+// waits for that call's answer. The error is a [*ProtocolError], an [*ExitError], or the context's.
 func (c *Client) Do(ctx context.Context, method string, parameters any) (*Reply, error) {
 	if c.child == nil {
 		return nil, fmt.Errorf("%s: call of %s before initialize", c.name, method)
@@ -198,7 +198,7 @@ func (c *Client) Do(ctx context.Context, method string, parameters any) (*Reply,
 	return r, err
 }
 
-// await waits for the answer to a call.
+// await waits for the answer to a call that was sent.
 func (c *Client) await(ctx context.Context, answer chan *Reply) (*Reply, error) {
 	select {
 	case r := <-answer:
@@ -208,17 +208,18 @@ func (c *Client) await(ctx context.Context, answer chan *Reply) (*Reply, error) 
 		return nil, ctx.Err()
 	}
 	select {
-	case r := <-answer: // it has answered before its end
+	case r := <-answer: // it may have answered before it ended
 		return r, nil
 	default:
 		return nil, c.exit
 	}
 }
 
-// errKilled is the error of calls of a client that we have killed.
+// errKilled is the error of calls to a client after Kill.
 var errKilled = errors.New("the client was ended")
 
-// send writes a call. If the call can't be written, the reader finds out why.
+// send writes a call, and returns the channel for its answer. It ignores an error of writing, since the goroutine
+// that reads the output finds the reason.
 func (c *Client) send(method string, parameters any) (chan *Reply, error) {
 	answer := make(chan *Reply, 1)
 	line, err := c.begin(method, parameters, answer)
@@ -234,7 +235,7 @@ func (c *Client) send(method string, parameters any) (chan *Reply, error) {
 	return answer, nil
 }
 
-// begin records that a call is under way, and returns it in its written form.
+// begin records that a call is under way, and returns the call as JSON.
 func (c *Client) begin(method string, parameters any, answer chan *Reply) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,8 +251,8 @@ func (c *Client) begin(method string, parameters any, answer chan *Reply) ([]byt
 	return append(ascii(line), '\n'), nil
 }
 
-// ascii escapes the non-ASCII characters of a JSON text. A program reads its standard input in the encoding of its locale,
-// which need not be UTF-8.
+// ascii escapes the non-ASCII characters of a JSON text. That is needed because a program reads its standard input in
+// the encoding of its locale, which may not be UTF-8.
 func ascii(text []byte) []byte {
 	if !bytes.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return text
@@ -271,10 +272,10 @@ func ascii(text []byte) []byte {
 	return out
 }
 
-// exitLimit is how long a program may take to end after it has closed its standard input or output.
+// exitLimit is the maximum time for a program to end after it has closed its standard input or output.
 const exitLimit = time.Second
 
-// Kill ends the process group as a crash does.
+// Kill kills the process group, as a crash does.
 func (c *Client) Kill() error {
 	if c.child == nil {
 		return nil
@@ -287,7 +288,7 @@ func (c *Client) Kill() error {
 	return nil
 }
 
-// Pause stops the process group.
+// Pause suspends the process group with SIGSTOP.
 func (c *Client) Pause() error {
 	if c.child == nil {
 		return foreign.ErrUnsupported
@@ -296,7 +297,7 @@ func (c *Client) Pause() error {
 	return nil
 }
 
-// Continue resumes the process group.
+// Continue resumes the process group with SIGCONT.
 func (c *Client) Continue() error {
 	if c.child != nil {
 		c.child.resume()
@@ -304,13 +305,14 @@ func (c *Client) Continue() error {
 	return nil
 }
 
-// How long a program may take to end after its input has ended, and after SIGTERM.
+// The maximum time for a program to end after its input has ended, and after SIGTERM.
 const (
 	inputEndLimit  = 2 * time.Second
 	terminateLimit = time.Second
 )
 
-// Close ends the input of the process and waits until the process has ended. If that takes too long, Close ends it by force.
+// Close closes the standard input of the process, and waits until the process has ended. If that takes too long,
+// Close kills it.
 func (c *Client) Close() (err error) {
 	if c.child == nil {
 		return nil
@@ -336,5 +338,6 @@ func (c *Client) Close() (err error) {
 	return err
 }
 
-// IgnoredEnd reports, after Close, whether the program continued after the end of its input, so that it was ended by force.
+// IgnoredEnd reports, after Close, whether the program did not end when its input ended, so that Close had to kill
+// it.
 func (c *Client) IgnoredEnd() bool { return c.ignored }

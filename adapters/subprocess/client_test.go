@@ -27,7 +27,7 @@ func starter(name string) *subprocess.Starter {
 	return &subprocess.Starter{Command: "exec '" + os.Args[0] + "'", Env: []string{role + "=" + name, "EXTRA=1", "GORACE=atexit_sleep_ms=0"}}
 }
 
-// begin starts a client that is closed when the test is over, and sees that nothing of it is left then.
+// begin starts a client, and closes it at the end of the test. The test fails if the client leaves goroutines behind.
 func begin(t *testing.T, s *subprocess.Starter) *subprocess.Client {
 	t.Helper()
 	goroutines := runtime.NumGoroutine()
@@ -41,7 +41,7 @@ func begin(t *testing.T, s *subprocess.Starter) *subprocess.Client {
 	return c
 }
 
-// settled waits until something holds that others bring about.
+// settled waits until a condition is true, and fails the test with the text what if that takes too long.
 func settled(t *testing.T, holds func() bool, what string) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !holds(); runtime.Gosched() {
@@ -52,7 +52,7 @@ func settled(t *testing.T, holds func() bool, what string) {
 	}
 }
 
-// A program that keeps to the protocol: what it answers is what an operation comes to.
+// If a program follows the protocol, each operation has the result that the program answers.
 func TestWell(t *testing.T) {
 	c := begin(t, starter("well"))
 	got, err := c.Initialize(t.Context(), setup)
@@ -87,9 +87,9 @@ func TestWell(t *testing.T) {
 	}
 }
 
-// A Go program runs on one processor, unless somebody else has said on how many, or all clients work at once.
+// A Go program runs on one processor, unless GOMAXPROCS is set or the starter is Parallel.
 func TestProcessors(t *testing.T) {
-	t.Setenv("GOMAXPROCS", "") // so that it is what it was afterwards
+	t.Setenv("GOMAXPROCS", "") // restores the variable at the end of the test
 	for _, c := range []struct {
 		ours, its string
 		parallel  bool
@@ -114,12 +114,12 @@ func TestProcessors(t *testing.T) {
 	}
 }
 
-// One case for each way of not answering: the kind of error, or what the operation came to, and what is
-// said about it.
+// For each kind of misbehaving program, a call returns the expected kind of error with the expected text, or the
+// expected result.
 func TestMisbehaviour(t *testing.T) {
 	for _, test := range []struct {
 		role string
-		kind any // *process.ProtocolError, *process.ExitError, or a lock.Result
+		kind any // a *subprocess.ProtocolError, a *subprocess.ExitError, or a lock.Result
 		says string
 	}{
 		{"dies at once", &subprocess.ExitError{}, `c1, initialize: the process ended: exit status 3; its standard error ends with "no such module"`},
@@ -165,7 +165,7 @@ func TestMisbehaviour(t *testing.T) {
 	}
 }
 
-// ask takes a client as far as acquiring.
+// ask initializes a client, and calls acquire.
 func ask(ctx context.Context, c *subprocess.Client) (lock.Result, error) {
 	if _, err := c.Initialize(ctx, setup); err != nil {
 		return lock.Result{}, err
@@ -173,7 +173,7 @@ func ask(ctx context.Context, c *subprocess.Client) (lock.Result, error) {
 	return c.Call(ctx, lock.Acquire, foreign.Params{Name: "jobs"})
 }
 
-// judge looks whether an error is of the kind that is expected and says so in one line.
+// judge fails the test if err is not of the same type as kind, or is not one line that contains says.
 func judge(t *testing.T, err error, kind any, says string) {
 	t.Helper()
 	if err == nil || fmt.Sprintf("%T", err) != fmt.Sprintf("%T", kind) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
@@ -184,7 +184,7 @@ func judge(t *testing.T, err error, kind any, says string) {
 	}
 }
 
-// An answer that comes twice ends the client at its next call at the latest.
+// If a program answers a call twice, the next call returns an error, or a later one if the answer comes late.
 func TestAnswersTwice(t *testing.T) {
 	c := begin(t, starter("answers twice"))
 	_, err := ask(t.Context(), c)
@@ -197,7 +197,8 @@ func TestAnswersTwice(t *testing.T) {
 	judge(t, err, &subprocess.ProtocolError{}, "answered call 2 twice")
 }
 
-// No answer in time: to the first call that breaks the protocol, later it leaves open what happened.
+// If there is no answer to the first call in time, that is an error of the protocol. For a later call, the result is
+// unknown.
 func TestHangs(t *testing.T) {
 	s := starter("silent")
 	s.Limit = time.Millisecond
@@ -220,7 +221,7 @@ func TestHangs(t *testing.T) {
 	}
 }
 
-// A client that is killed while a call is under way is a crash, and the call comes back.
+// If a client is killed during a call, the call returns, and its result is unknown because of a crash.
 func TestKill(t *testing.T) {
 	c := begin(t, starter("hangs"))
 	if _, err := c.Initialize(t.Context(), setup); err != nil {
@@ -242,7 +243,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// A client that is stopped answers when it goes on, not before; one that is stopped can be closed.
+// A paused client answers only after it was resumed. A client that is paused can be closed.
 func TestPause(t *testing.T) {
 	c := begin(t, starter("well"))
 	if _, err := c.Initialize(t.Context(), setup); err != nil {
@@ -251,7 +252,7 @@ func TestPause(t *testing.T) {
 	if err := c.Pause(); err != nil {
 		t.Fatal(err)
 	}
-	for stopped := false; !stopped; { // a signal may reach a process that is running a little later
+	for stopped := false; !stopped; { // a running process may get the signal a little later
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		r, err := c.Call(ctx, lock.Acquire, foreign.Params{})
 		cancel()
@@ -263,7 +264,7 @@ func TestPause(t *testing.T) {
 	if err := c.Continue(); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := c.Call(t.Context(), lock.Count, foreign.Params{}); err != nil || r.Slots != 2 { // the late answer is waited for
+	if r, err := c.Call(t.Context(), lock.Count, foreign.Params{}); err != nil || r.Slots != 2 { // waits for the late answer
 		t.Errorf("it did not go on: %+v %v", r, err)
 	}
 	if err := c.Pause(); err != nil {
@@ -271,7 +272,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// Whatever a program ignores, it ends, and so does what it has started.
+// After Close, neither the program nor the processes that it has started are left, whatever signals they ignore.
 func TestNothingLeft(t *testing.T) {
 	for name, ignores := range map[string]bool{"well": false, "ignores the end": true, "ignores everything": true, "has a child": true} {
 		t.Run(name, func(t *testing.T) {
@@ -292,7 +293,7 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
-// gone waits until there is no such process, or only its remains that nobody has collected.
+// gone waits until a process has ended. A zombie counts as ended.
 func gone(t *testing.T, number string) {
 	t.Helper()
 	pid, err := strconv.Atoi(number)
@@ -305,7 +306,7 @@ func gone(t *testing.T, number string) {
 	}, "process "+number+" is left behind")
 }
 
-// Standard error is shown, but not without end.
+// The client's standard error is shown, up to a limit.
 func TestStandardError(t *testing.T) {
 	var said bytes.Buffer
 	s := starter("complains a lot")
@@ -322,7 +323,7 @@ func TestStandardError(t *testing.T) {
 	}
 }
 
-// A command that can't be run is said so by the shell.
+// If a command does not exist, the error contains the shell's message.
 func TestNoSuchCommand(t *testing.T) {
 	c := begin(t, &subprocess.Starter{Command: "no-such-command-anywhere"})
 	_, err := c.Initialize(t.Context(), setup)

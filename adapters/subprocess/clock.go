@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/clock"
 )
 
-// ownTime is the virtual time of a client. It implements [foreign.Time].
+// ownTime is the virtual time of one client. It implements [foreign.Time].
 type ownTime struct {
 	client *Client
 	clock  *clock.Client
@@ -18,7 +18,8 @@ var (
 	_ foreign.Time  = (*ownTime)(nil)
 )
 
-// Time is the client's virtual time, if its program uses the virtual clock. It implements [foreign.Timed].
+// Time returns the client's virtual time, or nil if its program does not use the virtual clock. It implements
+// [foreign.Timed].
 func (c *Client) Time() foreign.Time {
 	t := c.time.Load()
 	if t == nil || !t.clock.Taken() {
@@ -27,8 +28,8 @@ func (c *Client) Time() foreign.Time {
 	return t
 }
 
-// Begins starts the client's time at since after the clock's beginning, even if no process uses the clock yet. It implements
-// [foreign.Timed].
+// Begins sets the client's time at the start of a run, even if no process uses the clock yet. since is the time after
+// the clock's beginning. It implements [foreign.Timed].
 func (c *Client) Begins(since time.Duration) {
 	if t := c.time.Load(); t != nil {
 		t.clock.Set(since)
@@ -38,7 +39,8 @@ func (c *Client) Begins(since time.Duration) {
 // Set sets the time to since after the clock's beginning.
 func (t *ownTime) Set(since time.Duration) { t.clock.Set(since) }
 
-// Rest reports whether the client is at rest. It is not at rest while a call to it, or an answer from it, is on its way.
+// Rest reports whether the client is at rest, as [clock.Client.Rest] does. While a call to it, or an answer from it,
+// is on its way, it is not at rest.
 func (t *ownTime) Rest(calling bool) (rests bool, next time.Duration) {
 	if t.client.onItsWay(calling) {
 		return false, 0
@@ -47,8 +49,8 @@ func (t *ownTime) Rest(calling bool) (rests bool, next time.Duration) {
 	return rests && !t.client.onItsWay(calling), next
 }
 
-// onItsWay reports whether the client has not read all of its call, or we have not read all of its answer. calling says
-// whether the caller has a call under way.
+// onItsWay reports whether the client has not yet read all of its call, or this process has not yet read all of the
+// client's answer. calling is true if the caller has a call under way.
 func (c *Client) onItsWay(calling bool) bool {
 	c.mu.Lock()
 	written := c.written == c.number && (c.waiting != nil) == calling
@@ -56,7 +58,7 @@ func (c *Client) onItsWay(calling bool) bool {
 	return !written || c.child.unread() || c.output.unread()
 }
 
-// endTime closes the clock.
+// endTime closes the client's virtual clock, if it has one.
 func (c *Client) endTime() error {
 	if t := c.time.Swap(nil); t != nil {
 		return t.clock.Close()

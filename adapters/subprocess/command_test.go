@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCommandOf: a program is started without a shell where that comes to the same.
+// TestCommandOf: a program is started without a shell if a shell would only start the program.
 func TestCommandOf(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"adapter", "notes"} {
@@ -42,7 +42,7 @@ func TestCommandOf(t *testing.T) {
 	}
 }
 
-// TestScript: a script that does not say by what it is run is run by the shell.
+// TestScript: a script without a line that names its interpreter is run by the shell.
 func TestScript(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "script"), []byte("exit 7\n"), 0o755); err != nil {

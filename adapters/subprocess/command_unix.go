@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// plain matches a command line that is only a program and its arguments.
+// plain matches a command line that contains only a program and its arguments, without anything that the shell
+// interprets.
 var plain = regexp.MustCompile(`^[\w@%+:,./-]+( +[\w@%+:,./=-]+)*$`)
 
-// commandOf is the command for a command line: the program itself if a shell would only start it, otherwise a shell.
-// Starting a shell takes a third as long as starting a Go program.
+// commandOf returns the command for a command line. It is the program itself if a shell would only start it,
+// otherwise a shell. Starting a shell takes a third as long as starting a Go program.
 func commandOf(line, dir string) *exec.Cmd {
 	if !plain.MatchString(line) {
 		return shellFor(line)
@@ -27,11 +28,11 @@ func commandOf(line, dir string) *exec.Cmd {
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
-	if err != nil { // built into the shell, or the shell reports that it is missing
+	if err != nil { // it is built into the shell, or the shell will report that it is missing
 		return shellFor(line)
 	}
 	return &exec.Cmd{Path: path, Args: words}
 }
 
-// shellFor is a shell that runs a command line.
+// shellFor returns a shell that runs a command line.
 func shellFor(line string) *exec.Cmd { return exec.Command("/bin/sh", "-c", line) }

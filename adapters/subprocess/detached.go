@@ -8,14 +8,15 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// envRun names the environment variable that identifies processes of clients, including those that have left their group,
+// envRun names an environment variable that identifies the processes of clients, even if they have left their group,
 // their session and their parents.
 const envRun = "LOCKPROOF_RUN"
 
-// runMark is in the environment of all programs that are started here. It serves to end those that are left when we die.
+// runMark is a random text in the environment of all programs that this process starts. With it, the remaining ones
+// are killed if this process dies.
 var runMark = strings.ToLower(rand.Text())
 
-// mark is the mark in the environment of this starter's programs. s.mu is held.
+// mark returns the text in the environment of this starter's programs. s.mu is held.
 func (s *Starter) mark() string {
 	if s.marked == "" {
 		s.marked = runMark + "." + strings.ToLower(rand.Text()[:10])
@@ -23,13 +24,13 @@ func (s *Starter) mark() string {
 	return s.marked
 }
 
-// marking is the variable with the mark, after the marks of the runs that we are part of.
+// marking returns the setting NAME=value of the variable: the starter's mark, after the marks of the enclosing runs.
 func (s *Starter) marking() string {
 	return envRun + "=" + strings.TrimLeft(os.Getenv(envRun)+" "+s.mark(), " ")
 }
 
-// endDetached ends the processes that programs have left running, once all programs have ended, and reports them. s.mu is
-// held.
+// endDetached kills the processes that this starter's programs have left running, and reports them. It is called when
+// all programs have ended. s.mu is held.
 func (s *Starter) endDetached() {
 	ended := endDetached(s.mark())
 	if len(ended) > 0 && s.Stderr != nil {

@@ -11,20 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// endDetached ends the processes that have a mark in their environment, whatever their group or session, and returns their
-// names. The mark is random, so only processes started by our clients have it.
+// endDetached kills the processes with a mark in their environment, whatever their group or session, and returns
+// their names. The mark is random, so only processes started by clients have it.
 func endDetached(mark string) (ended []string) {
 	for range detachedRounds {
 		found := endMarked(mark)
 		if len(found) == 0 {
 			break
 		}
-		ended = append(ended, found...) // what they have started meanwhile is found in the next round
+		ended = append(ended, found...) // the next round finds the processes that they have started meanwhile
 	}
 	return ended
 }
 
-// detachedRounds is the maximum number of searches for such processes.
+// detachedRounds is the maximum number of rounds in which endDetached looks for processes.
 const detachedRounds = 20
 
 func endMarked(mark string) (ended []string) {
@@ -42,13 +42,13 @@ func endMarked(mark string) (ended []string) {
 	return ended
 }
 
-// has reports whether a process has a mark in its environment.
+// has reports whether a process has the mark in its environment.
 func has(pid int, mark string) bool {
 	environment, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 	return err == nil && bytes.Contains(environment, []byte(mark))
 }
 
-// end kills process pid, but not another process that has received the number meanwhile.
+// end kills process pid if it has the mark. It does not kill another process that has got the number meanwhile.
 func end(pid int, mark string) (name string, ok bool) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -58,7 +58,7 @@ func end(pid int, mark string) (name string, ok bool) {
 	if !has(pid, mark) {
 		return "", false
 	}
-	said, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm")) // without it, there is no name
+	said, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm")) // after an error, the name is ""
 	if unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) != nil {
 		return "", false
 	}

@@ -34,8 +34,8 @@ func init() {
 
 var childOf = regexp.MustCompile(`child (\d+) of`)
 
-// TestDetached: a process has left the group and the session of its program. It is ended, with a message, when the last
-// program of its starter has ended. A process of another starter goes on.
+// TestDetached: a process that has left the group and the session of its program is killed, with a message, when the
+// starter's last program has ended. A process of another starter is not killed.
 func TestDetached(t *testing.T) {
 	var said, others bytes.Buffer
 	s, other := starter("detaches"), starter("detaches")
@@ -66,11 +66,11 @@ func TestDetached(t *testing.T) {
 	}
 }
 
-// TestDetachedDiesWithUs: it is ended too when we are killed.
+// TestDetachedDiesWithUs: such a process is also killed if the starter's own process is killed.
 func TestDetachedDiesWithUs(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), role+"=parent of one that detaches")
-	said, _ := cmd.CombinedOutput() // it was killed
+	said, _ := cmd.CombinedOutput() // an error says that it was killed
 	child := childOf.FindSubmatch(said)
 	if child == nil {
 		t.Fatalf("it said %s", said)

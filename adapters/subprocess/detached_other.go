@@ -2,5 +2,5 @@
 
 package subprocess
 
-// endDetached does nothing on this system: processes that have left their group stay.
+// endDetached does nothing: on this system, processes that have left their group are not found.
 func endDetached(string) []string { return nil }

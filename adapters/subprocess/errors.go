@@ -7,28 +7,28 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 )
 
-// ProtocolError is the error of a client that broke the protocol. The run cannot continue with it, and the client is ended.
+// ProtocolError is the error of a client that broke the protocol. The client is ended, and the run cannot continue.
 type ProtocolError struct {
-	During string   // the call that was under way or came next
-	Why    string   // what was expected, and what came
+	During string   // the call that was under way, or that came next
+	Why    string   // what was expected, and what the client did instead
 	Stderr []string // the last lines of standard error
 }
 
-// Error is the error in one line.
+// Error returns the error in one line.
 func (b *ProtocolError) Error() string { return oneLine(b.During, b.Why, b.Stderr) }
 
 // ExitError is the error of a client that ended by itself. The outcome of its operation is unknown. errors.Is(err,
 // [foreign.ErrDied]) is true for it.
 type ExitError struct {
 	During string
-	How    string // its exit status or signal
+	How    string // exit status or signal of the process
 	Stderr []string
 }
 
-// Error is the exit in one line.
+// Error returns the error in one line.
 func (d *ExitError) Error() string { return oneLine(d.During, "the process ended: "+d.How, d.Stderr) }
 
-// Unwrap is foreign.ErrDied.
+// Unwrap returns [foreign.ErrDied].
 func (d *ExitError) Unwrap() error { return foreign.ErrDied }
 
 func oneLine(during, why string, stderr []string) string {

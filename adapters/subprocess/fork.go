@@ -10,28 +10,28 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Fork is the method that makes a program fork, if it has declared "forks":true.
+// Fork is the method that makes a program fork a client. It is called only if the program has declared "forks":true.
 const Fork = "fork"
 
-// forking are the parameters of the method fork.
+// forking are the parameters of a call of the method fork.
 type forking struct {
 	Socket string `json:"socket"`
 }
 
-// stream is an end of a pipe or of a socket.
+// stream is one end of a pipe or of a socket.
 type stream interface {
 	io.ReadWriteCloser
 	SetReadDeadline(time.Time) error
 }
 
-// template is a process that is not a client, and forks a client on request. Starting an interpreter with its libraries
-// takes ten times as long as forking it.
+// template is a process that is not a client itself, and forks a client on request. Forking an interpreter with its
+// libraries is ten times as fast as starting it.
 type template struct {
 	program *Client
 	sockets *sockets
 }
 
-// mayFork records whether the client's program declares that it forks. result is the result of initialize.
+// mayFork records whether the client's program declares that it can fork. result is the result of initialize.
 func (c *Client) mayFork(result jsontext.Value) {
 	var in begun
 	c.forks = json.Unmarshal(result, &in) == nil && in.Forks
@@ -42,7 +42,8 @@ func (c *Client) mayFork(result jsontext.Value) {
 	}
 }
 
-// forked is a process that the template has forked; nil unless the programs have declared that they fork.
+// forked lets the template fork a process, and returns it. It returns nil unless the programs have declared that they
+// can fork.
 func (s *Starter) forked(ctx context.Context, urls []string) (*child, error) {
 	if !s.forks {
 		return nil, nil
@@ -59,7 +60,7 @@ func (s *Starter) forked(ctx context.Context, urls []string) (*child, error) {
 	return s.template.fork(ctx)
 }
 
-// newTemplate starts a template.
+// newTemplate starts a program as a template, which forks clients.
 func (s *Starter) newTemplate(urls []string) (*template, error) {
 	sockets, err := listen()
 	if err != nil {
@@ -75,7 +76,7 @@ func (s *Starter) newTemplate(urls []string) (*template, error) {
 	return t, nil
 }
 
-// fork makes the template fork.
+// fork makes the template fork a process.
 func (t *template) fork(ctx context.Context) (*child, error) {
 	r, err := t.program.Do(ctx, Fork, forking{t.sockets.path})
 	switch {
@@ -93,9 +94,9 @@ func (t *template) fork(ctx context.Context) (*child, error) {
 	return child, nil
 }
 
-// end ends the template. The processes that it has forked continue.
+// end ends the template. Processes that it has forked continue.
 func (t *template) end() {
-	_ = t.program.Kill() // it holds nothing
+	_ = t.program.Kill() // it may be killed, as it holds no lock
 	_ = t.program.Close()
 	t.sockets.end()
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/lockproof/lockproof/histories/leftover"
 )
 
-// canFork says that this system can identify the process at the other end of a socket, and tell when it ends.
+// canFork is true: this system can identify the process at the other end of a socket, and tell when it ends.
 const canFork = true
 
-// sockets is where a forked process connects its standard input, output and error.
+// sockets is the socket to which a forked process connects its standard input, output and error.
 type sockets struct {
 	folder   *leftover.Folder
 	path     string
 	listener *net.UnixListener
 }
 
-// listen makes the socket, in a directory that no other user can enter.
+// listen makes the socket, in a directory that other users cannot enter.
 func listen() (*sockets, error) {
 	folder, err := leftover.NewFolder("fork")
 	if err != nil {
@@ -36,13 +36,14 @@ func listen() (*sockets, error) {
 	return &sockets{folder, path, listener}, nil
 }
 
-// end closes the socket.
+// end closes the socket, and removes its directory.
 func (s *sockets) end() {
 	_ = s.listener.Close()
-	_ = s.folder.Remove() // the next run removes what is left
+	_ = s.folder.Remove() // after an error, the next run removes it
 }
 
-// accept accepts a process that connects twice: first for its standard input and output, then for its standard error.
+// accept waits for a process that connects twice: first for its standard input and output, then for its standard
+// error.
 func (s *sockets) accept(ctx context.Context) (*child, error) {
 	deadline, _ := ctx.Deadline()
 	if err := s.listener.SetDeadline(deadline); err != nil {
@@ -65,7 +66,7 @@ func (s *sockets) accept(ctx context.Context) (*child, error) {
 	return c, nil
 }
 
-// adopt makes the process at the other ends a child of ours, with its own group.
+// adopt makes the process at the other ends of the connections a child with its own group.
 func (c *child) adopt(ends ...*net.UnixConn) error {
 	group := 0
 	for _, end := range ends {
@@ -95,7 +96,8 @@ func (c *child) adopt(ends ...*net.UnixConn) error {
 	})
 }
 
-// peer is the process at the other end of a connection; 0 if it is not visible from here.
+// peer returns the number of the process at the other end of a connection; 0 if that process is not visible from
+// here.
 func peer(end *net.UnixConn) (pid int, err error) {
 	raw, err := end.SyscallConn()
 	if err != nil {
@@ -111,8 +113,8 @@ func peer(end *net.UnixConn) (pid int, err error) {
 	return int(theirs.Pid), nil
 }
 
-// inputOf is the direction of a socket that is the input of a process.
+// inputOf is the direction of a socket that a process uses as its standard input.
 type inputOf struct{ *net.UnixConn }
 
-// Close ends the input.
+// Close closes the input of the process, and leaves its output open.
 func (c inputOf) Close() error { return c.CloseWrite() }

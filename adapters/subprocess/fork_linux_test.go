@@ -16,8 +16,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// socket is the environment variable that tells a process that was "forked" where its input, output and error are: a program in
-// Go can't fork, and starts itself again instead.
+// socket names an environment variable. It tells a "forked" process the socket for its input, output and error. A Go
+// program cannot fork, so it starts itself again instead.
 const socket = "PROCESS_TEST_SOCKET"
 
 func init() {
@@ -44,7 +44,7 @@ func init() {
 	}
 }
 
-// start starts the program again, as a fork would.
+// start starts the test binary again, as a fork would. If lead is true, the process leads its own group.
 func start(path string, lead bool) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), socket+"="+path)
@@ -55,7 +55,7 @@ func start(path string, lead bool) {
 	go cmd.Wait()
 }
 
-// standardIO makes connections to a socket the input and output, and the error.
+// standardIO connects to the socket, once for standard input and output and once for standard error.
 func standardIO(path string, connections int) {
 	for _, numbers := range [][]int{{0, 1}, {2}}[:connections] {
 		end, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
@@ -74,7 +74,7 @@ func standardIO(path string, connections int) {
 	}
 }
 
-// told is what a client says of itself on standard error: its process, and who began that.
+// told reads what a client prints about itself on standard error: its own process number and its parent's.
 func told(t *testing.T, said chan []byte) (process, parent int) {
 	t.Helper()
 	select {
@@ -88,7 +88,7 @@ func told(t *testing.T, said chan []byte) (process, parent int) {
 	return process, parent
 }
 
-// more is a further client of a starter, which is closed before the first one is.
+// more returns one more client of a starter. It is closed before the first one.
 func more(t *testing.T, s *subprocess.Starter) *subprocess.Client {
 	t.Helper()
 	c := s.Client("c2")
@@ -100,8 +100,8 @@ func more(t *testing.T, s *subprocess.Starter) *subprocess.Client {
 	return c
 }
 
-// TestForked: once a program has said that it forks, its clients are forked by one process, whose end is that of the last of
-// them. A client that is killed is over at once, and the others go on.
+// TestForked: when a program has declared that it forks, one process forks all further clients, and ends with the
+// last of them. A client that is killed ends at once, and the others continue.
 func TestForked(t *testing.T) {
 	s, said := starter("forks"), make(chan []byte, 1)
 	s.Stderr = relay(said)
@@ -124,7 +124,7 @@ func TestForked(t *testing.T) {
 	if err := two.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	settled(t, func() bool { return syscall.Kill(processes[0], 0) != nil }, "a process is there that was killed") // who forked it takes it in
+	settled(t, func() bool { return syscall.Kill(processes[0], 0) != nil }, "a process is there that was killed") // its parent collects it
 	if got, err := two.Call(t.Context(), lock.Acquire, foreign.Params{Name: "jobs"}); err != nil || got.Reason != lock.Crashed {
 		t.Errorf("%+v %v: expected that it has crashed", got, err)
 	}
@@ -146,7 +146,7 @@ func stopped(process int) bool {
 	return err == nil && ok && strings.HasPrefix(state, "T")
 }
 
-// TestForkedPaused: a process that was forked is stopped and goes on like any other.
+// TestForkedPaused: a forked process can be paused and resumed.
 func TestForkedPaused(t *testing.T) {
 	s, said := starter("forks"), make(chan []byte, 1)
 	s.Stderr = relay(said)
@@ -171,7 +171,7 @@ func TestForkedPaused(t *testing.T) {
 	}
 }
 
-// TestForksBadly: if a program says that it forks, and does not, the error says what was expected.
+// TestForksBadly: if a program declares that it forks, and does not fork correctly, the error says what was expected.
 func TestForksBadly(t *testing.T) {
 	for name, want := range map[string]string{
 		"forks and stays in the group":  "expected it to lead one of its own, by setpgid(0, 0)",
@@ -187,7 +187,7 @@ func TestForksBadly(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.HasPrefix(name, "forks nobody") || strings.HasPrefix(name, "forks without") {
-				s.Limit = 3 * time.Second // it is waited for so long, and the answer of a busy machine too
+				s.Limit = 3 * time.Second // long enough for the answers of a busy machine
 			}
 			c := more(t, s)
 			_, err := c.Initialize(t.Context(), setup)

@@ -7,7 +7,8 @@ import (
 	"errors"
 )
 
-// canFork says that this system can identify the process at the other end of a socket, and tell when it ends.
+// canFork is false: this system cannot identify the process at the other end of a socket, or cannot tell when it
+// ends.
 const canFork = false
 
 type sockets struct{ path string }

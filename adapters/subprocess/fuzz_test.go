@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// FuzzRead: whatever a program prints is read line by line, none longer than it may be, and becomes an
-// answer or an error.
+// FuzzRead: any output of a program is split into lines of limited length, and each line is decoded as an answer or
+// gives an error.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"held":true,"slot":1}}` + "\n"))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"result":{"slots":3}}` + "\r\n" + `{"jsonrpc":"2.0","id":2,"error":{"code":-32000,"message":"no"}}`))
@@ -34,7 +34,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// interpret takes a line for the answer to every call in turn.
+// interpret decodes a line as the answer to each method.
 func interpret(t *testing.T, line []byte) {
 	r, err := decode(line)
 	if err != nil || r.Error != nil {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestGuard: there is one guard for all programs, as long as there are some, and again where somebody ends it.
+// TestGuard: as long as there are programs, there is one guard for all of them. If the guard is killed, the next
+// program starts another one.
 func TestGuard(t *testing.T) {
 	start := func() *child {
 		c, err := startChild("cat", "", os.Environ())

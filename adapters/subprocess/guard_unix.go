@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// watchOver is a script that reads the beginnings and ends of process groups. When its input ends, we are dead, and it ends
-// the groups that remain. On Linux it also ends processes that have left their group, by the mark in their environment.
+// watchOver is a shell script that reads which process groups have begun and ended. When its input ends, this process
+// is dead, and the script kills the groups that remain. On Linux it also kills processes that have left their group,
+// which have a mark in their environment.
 const watchOver = `trap '' HUP INT TERM
 groups=' '
 while read -r what group; do
@@ -29,18 +30,18 @@ for round in 1 2 3; do
 	done
 done`
 
-// guard is a process that ensures that no program outlives us, for whatever reason we die. It exists while there are
-// programs.
+// guard runs the script in a process, so that no program outlives this process, however this process dies. The
+// guard's process exists only while there are programs.
 type guard struct {
 	mu     sync.Mutex
 	groups map[int]bool
-	cmd    *exec.Cmd // nil if there is no guard
+	cmd    *exec.Cmd // nil if the guard is not running
 	orders io.WriteCloser
 }
 
 var guarded = guard{groups: make(map[int]bool)}
 
-// begin registers a process group, so that it ends with us.
+// begin registers a process group with the guard.
 func (g *guard) begin(group int) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,10 +58,10 @@ func (g *guard) end(group int) {
 		g.stop()
 		return
 	}
-	_ = g.tell("ended", group) // if that fails, the guard learns it with the next group
+	_ = g.tell("ended", group) // after an error, the guard learns it with the next group
 }
 
-// tell sends the guard a message about a group. If there is no guard, or it was killed, another one starts and is told of
+// tell sends the guard a message about a group. If the guard is not running, or was killed, it is started and told of
 // all groups.
 func (g *guard) tell(what string, group int) error {
 	if g.cmd != nil {
@@ -76,7 +77,7 @@ func (g *guard) tell(what string, group int) error {
 	return nil
 }
 
-// start starts the guard, in its own group: a terminal's interrupt must not reach it.
+// start starts the guard in its own group, so that an interrupt from the terminal does not end it.
 func (g *guard) start() error {
 	cmd := exec.Command("/bin/sh", "-c", watchOver, runMark)
 	cmd.Dir = "/"
@@ -97,12 +98,12 @@ func (g *guard) start() error {
 	return nil
 }
 
-// stop ends the guard, if it exists.
+// stop ends the guard's process, if there is one.
 func (g *guard) stop() {
 	if g.cmd == nil {
 		return
 	}
-	_, _ = fmt.Fprintln(g.orders, "over") // the groups that are left are not ours
+	_, _ = fmt.Fprintln(g.orders, "over") // so that it kills no group that is left
 	_ = g.orders.Close()
 	_ = g.cmd.Wait()
 	g.cmd = nil

@@ -9,24 +9,24 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 )
 
-// lost is the notification with which a client reports that it has lost a lock.
+// lost is the method of the notification with which a client reports that it has lost a lock.
 const lost = "lost"
 
-// losses are the losses that a client has reported and that Lost has not returned yet.
+// losses holds the losses that a client has reported and that Lost has not returned yet.
 type losses struct {
-	announced bool // by the client's answer to initialize
+	announced bool // the client's answer to initialize has declared that it reports losses
 	told      []foreign.Loss
 }
 
-// mostLosses is the maximum number of pending losses.
+// mostLosses is the maximum number of losses that are held.
 const mostLosses = 1000
 
-// losing are the parameters of the notification lost.
+// losing are the parameters of the lost notification.
 type losing struct {
 	Name string `json:"name"`
 }
 
-// tell adds a loss that a client reports.
+// tell records a loss that a client reports. during is true if a call was under way.
 func (l *losses) tell(r *Reply, during bool) error {
 	var in losing
 	switch err := json.Unmarshal(r.Params, &in); {

@@ -8,7 +8,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/foreign"
 )
 
-// TestLost: what a client tells unasked is taken, whether its call is over or not, and anything else that it sends by itself is refused.
+// TestLost: a notification of a loss is accepted during a call and between calls. Any other message that no call
+// asked for is refused.
 func TestLost(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"jsonrpc":"2.0","method":"lost","params":{"name":"jobs"}}`:          "",

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// parent is the role of one who starts a client that has a child and ignores the end of its input, and
-// shows their numbers.
+// parent is the role of a test binary that starts a client, and prints the process numbers of the client and of its
+// child. Then it panics or hangs. The client ignores the end of its input.
 const parent = "parent"
 
 func init() {
@@ -33,7 +33,7 @@ func init() {
 	}
 }
 
-// relay is a channel as a writer.
+// relay is an io.Writer that sends what is written to a channel.
 type relay chan []byte
 
 func (r relay) Write(p []byte) (int, error) {
@@ -41,7 +41,7 @@ func (r relay) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// When we die, of whatever cause, our clients and their children do.
+// If this process dies, for any reason, its clients and their children end.
 func TestDiesWithUs(t *testing.T) {
 	for _, then := range []string{"panic", "be killed"} {
 		t.Run(then, func(t *testing.T) {

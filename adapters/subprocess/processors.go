@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// left counts the runs that have left processors to others, and the processors. It says whether we were made a batch job for
-// that.
+// left counts the runs that have called LeaveProcessors and are not done. It also holds the number of processors
+// before, and whether this process was made a batch job.
 var left struct {
 	mu        sync.Mutex
 	runs, all int

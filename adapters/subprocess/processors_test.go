@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLeaveProcessors: half of the processors are left to others until the last run is over.
+// TestLeaveProcessors: this process uses half of the processors until the last run is done.
 func TestLeaveProcessors(t *testing.T) {
 	if _, set := os.LookupEnv("GOMAXPROCS"); set {
 		t.Skip("skipped: GOMAXPROCS says on how many processors we run")

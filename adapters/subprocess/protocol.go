@@ -15,13 +15,13 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Version is the version of the protocol, in the first call.
+// Version is the version of the protocol, which the first call states.
 const Version = 1
 
-// CodeFailed is the code of an error of a call that certainly had no effect.
+// CodeFailed is the code of the error of a call that certainly had no effect.
 const CodeFailed = -32000
 
-// Request is a call in its written form.
+// Request is a call in its JSON form.
 type Request struct {
 	JSONRPC string `json:"jsonrpc"`
 	ID      int    `json:"id"`
@@ -29,24 +29,24 @@ type Request struct {
 	Params  any    `json:"params"`
 }
 
-// Reply is an answer in its written form.
+// Reply is an answer in its JSON form.
 type Reply struct {
 	JSONRPC string         `json:"jsonrpc"`
 	ID      jsontext.Value `json:"id"`
 	Method  string         `json:"method"`
-	Params  jsontext.Value `json:"params"` // of an unasked message
+	Params  jsontext.Value `json:"params"` // parameters of a message that no call asked for
 	Result  jsontext.Value `json:"result"`
 	Error   *Refusal       `json:"error"`
 }
 
-// Refusal is the error of a [Reply].
+// Refusal is the error in an answer.
 type Refusal struct {
 	Code    int            `json:"code"`
 	Message string         `json:"message"`
 	Data    jsontext.Value `json:"data,omitzero"`
 }
 
-// Error is the error in words.
+// Error returns the error's code and message.
 func (r *Refusal) Error() string { return fmt.Sprintf("error %d: %s", r.Code, quoted(r.Message)) }
 
 type initialize struct {
@@ -54,11 +54,11 @@ type initialize struct {
 	Client   string         `json:"client"`
 	Lock     string         `json:"lock"`
 	URL      string         `json:"url"`
-	URLs     []string       `json:"urls,omitempty"` // of a lock on several servers; url is the first
+	URLs     []string       `json:"urls,omitempty"` // for a lock on several servers; url is the first of them
 	Options  map[string]any `json:"options"`
 }
 
-// initializing are the parameters of the first call.
+// initializing returns the parameters of the first call.
 func initializing(in foreign.Setup, options map[string]any) initialize {
 	p := initialize{Protocol: Version, Client: in.Client, Lock: in.Lock.String(), URL: in.URLs[0], Options: options}
 	if len(in.URLs) > 1 {
@@ -71,17 +71,17 @@ type params struct {
 	Name    string `json:"name"`
 	Slots   int    `json:"slots,omitzero"`
 	Slot    int    `json:"slot,omitzero"`
-	Timeout int64  `json:"timeout,omitzero"` // milliseconds
+	Timeout int64  `json:"timeout,omitzero"` // in milliseconds
 	Limit   int    `json:"limit,omitzero"`
-	TTL     int64  `json:"ttl,omitzero"` // milliseconds
+	TTL     int64  `json:"ttl,omitzero"` // in milliseconds
 	Mode    string `json:"mode,omitzero"`
 	Permits int    `json:"permits,omitzero"`
 }
 
-// extend is the protocol's method for a refresh.
+// extend is the protocol's name for the operation [lock.Refresh].
 const extend = "extend"
 
-// MethodOf is the protocol's method for an operation.
+// MethodOf returns the protocol's method for an operation.
 func MethodOf(op lock.Op) string {
 	if op == lock.Refresh {
 		return extend
@@ -89,7 +89,7 @@ func MethodOf(op lock.Op) string {
 	return op.String()
 }
 
-// operationOf is the operation for a method, if there is one.
+// operationOf returns the operation for a method, if there is one.
 func operationOf(method string) (lock.Op, bool) {
 	if method == extend {
 		return lock.Refresh, true
@@ -98,7 +98,8 @@ func operationOf(method string) (lock.Op, bool) {
 	return op, ok && op != lock.Connect && op != lock.NoOp && op != lock.Refresh
 }
 
-// ParamsOf are the parameters that operation op takes, in their written form. Other parameters are left out.
+// ParamsOf returns the parameters of operation op in the form that is written as JSON. It omits parameters that the
+// operation does not take.
 func ParamsOf(op lock.Op, p foreign.Params) any {
 	out := params{Name: p.Name}
 	switch op {
@@ -115,7 +116,7 @@ func ParamsOf(op lock.Op, p foreign.Params) any {
 	return out
 }
 
-// begun is the result of initialize.
+// begun is the result of a call of initialize.
 type begun struct {
 	Name       string   `json:"name"`
 	Locks      []string `json:"locks"`
@@ -123,10 +124,10 @@ type begun struct {
 	Timeouts   bool     `json:"timeouts,omitzero"` // acquire may state how long to wait
 	Several    bool     `json:"several,omitzero"`  // a client may hold several locks at once
 	Tokens     bool     `json:"tokens,omitzero"`   // the grants of acquire have fencing tokens
-	Limits     bool     `json:"limits,omitzero"`   // acquire states how many may hold the lock
-	Leases     bool     `json:"leases,omitzero"`   // acquire states for how long
-	Losses     bool     `json:"losses,omitzero"`   // the client reports lost locks unasked
-	Modes      bool     `json:"modes,omitzero"`    // acquire states whether to read or to write
+	Limits     bool     `json:"limits,omitzero"`   // acquire states how many clients may hold the lock
+	Leases     bool     `json:"leases,omitzero"`   // acquire states the duration of its lease
+	Losses     bool     `json:"losses,omitzero"`   // the client reports the loss of locks in notifications
+	Modes      bool     `json:"modes,omitzero"`    // acquire states whether it is for reading or writing
 	Permits    bool     `json:"permits,omitzero"`  // acquire states how many permits it takes
 	Forks      bool     `json:"forks,omitzero"`    // the program has the method [Fork]
 }
@@ -136,18 +137,18 @@ type result struct {
 	Held  *bool `json:"held,omitzero"`
 	Slot  *int  `json:"slot,omitzero"`
 	Slots *int  `json:"slots,omitzero"`
-	Token int64 `json:"token,omitzero"` // with "tokens":true
+	Token int64 `json:"token,omitzero"` // only if initialize has answered "tokens":true
 }
 
-// Example is a call of the protocol with its possible results, in their written form. The protocol's reference is generated
-// from examples.
+// Example is a call of the protocol with its possible results, as they are written. The protocol's reference
+// documentation is generated from the examples.
 type Example struct {
 	Method  string
 	Params  any
 	Results []any
 }
 
-// Examples are the examples of initialize, of every operation, and of unasked messages, which have no result.
+// Examples returns examples of initialize, of every operation, and of notifications, which have no result.
 func Examples() []Example {
 	p := foreign.Params{Name: "jobs", Slot: 1, Slots: 2}
 	operations := []lock.Op{lock.Acquire, lock.Verify, lock.Refresh, lock.Release, lock.Create, lock.Add, lock.Remove, lock.Destroy, lock.Count, lock.Wait}
@@ -158,7 +159,7 @@ func Examples() []Example {
 		about.Operations = append(about.Operations, MethodOf(op))
 		if op != lock.Acquire {
 			all = append(all, Example{MethodOf(op), ParamsOf(op, p), results(op, p)})
-		} else { // with "timeouts":true, "tokens":true, "limits":true and "leases":true
+		} else { // for clients with "timeouts":true, "tokens":true, "limits":true and "leases":true
 			plain := ParamsOf(op, foreign.Params{Name: p.Name})
 			soon := ParamsOf(op, foreign.Params{Name: p.Name, Timeout: 250 * time.Millisecond})
 			limited := ParamsOf(op, foreign.Params{Name: p.Name, Limit: 2})
@@ -175,7 +176,7 @@ func Examples() []Example {
 	return append(all, Example{Fork, forking{"/tmp/…"}, []any{result{}}}, Example{lost, losing{"jobs"}, nil}) // with "forks":true and "losses":true
 }
 
-// results are the possible results of an operation.
+// results returns the possible results of an operation.
 func results(op lock.Op, p foreign.Params) []any {
 	yes, no := true, false
 	switch op {
@@ -189,7 +190,7 @@ func results(op lock.Op, p foreign.Params) []any {
 	return []any{result{}}
 }
 
-// fenced are the possible results of an acquire with fencing tokens.
+// fenced returns the possible results of an acquire with fencing tokens.
 func fenced(p foreign.Params) []any {
 	all := results(lock.Acquire, p)
 	granted := all[0].(result)
@@ -198,20 +199,20 @@ func fenced(p foreign.Params) []any {
 	return all
 }
 
-// expected are an operation's possible results in words, with n for numbers.
+// expected returns the possible results of an operation as text, with n for numbers.
 func expected(op lock.Op) string {
 	var words []string
 	for _, r := range results(op, foreign.Params{}) {
 		data, err := json.Marshal(r)
 		if err != nil {
-			panic(err) // all of it can be written
+			panic(err) // impossible: all results can be encoded
 		}
 		words = append(words, strings.ReplaceAll(string(data), ":0", ":n"))
 	}
 	return strings.Join(words, " or ")
 }
 
-// decode decodes a line as an answer.
+// decode decodes a line that a program has printed as an answer.
 func decode(line []byte) (*Reply, error) {
 	var r Reply
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -235,7 +236,7 @@ func decode(line []byte) (*Reply, error) {
 	return &r, nil
 }
 
-// aboutOf decodes the result of initialize.
+// aboutOf decodes the result of a call of initialize.
 func aboutOf(result jsontext.Value) (foreign.About, error) {
 	var in begun
 	if err := json.Unmarshal(result, &in); err != nil {
@@ -273,7 +274,7 @@ func aboutOf(result jsontext.Value) (foreign.About, error) {
 	return about, nil
 }
 
-// Outcome is the outcome of an operation according to its answer. The error is for an invalid answer.
+// Outcome returns the outcome of an operation, decoded from its answer. It returns an error if the answer is invalid.
 func Outcome(op lock.Op, p foreign.Params, r *Reply) (lock.Result, error) {
 	switch {
 	case r.Error != nil && r.Error.Code == CodeFailed:
@@ -284,8 +285,8 @@ func Outcome(op lock.Op, p foreign.Params, r *Reply) (lock.Result, error) {
 	return resultOf(op, p, r.Result)
 }
 
-// TokenOf is the fencing token in the answer to an acquire, for a client that gives tokens; 0 if nothing was granted. The
-// error is for an invalid answer.
+// TokenOf returns the fencing token in the answer to an acquire of a client with tokens; 0 if nothing was granted. It
+// returns an error if the answer is invalid.
 func TokenOf(op lock.Op, r *Reply) (int64, error) {
 	var in struct {
 		Held  bool           `json:"held"`
@@ -301,7 +302,7 @@ func TokenOf(op lock.Op, r *Reply) (int64, error) {
 	return token, nil
 }
 
-// resultOf decodes the result of an operation that was not answered with an error.
+// resultOf decodes the result of an operation whose answer is not an error.
 func resultOf(op lock.Op, p foreign.Params, said jsontext.Value) (lock.Result, error) {
 	out := lock.Result{Outcome: lock.Done}
 	var in result
@@ -337,10 +338,10 @@ func wrong(result jsontext.Value, expected string) error {
 	return fmt.Errorf("answered with the result %s: expected %s", quoted(string(result)), expected)
 }
 
-// quotable is the maximum number of bytes of a program's text that an error quotes.
+// quotable is the maximum number of bytes that an error quotes of a program's text.
 const quotable = 120
 
-// quoted is a program's text, in one line of reasonable length.
+// quoted returns a program's text quoted, in one line, and shortened if it is long.
 func quoted(s string) string {
 	if len(s) > quotable {
 		return fmt.Sprintf("%q… (%d bytes)", s[:quotable], len(s))

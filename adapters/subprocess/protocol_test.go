@@ -10,11 +10,11 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestExamples: what the protocol's reference gives as results is taken, for each operation, and nothing of it is ignored.
+// TestExamples: every example result in the protocol's reference can be decoded, and has no field that is ignored.
 func TestExamples(t *testing.T) {
 	for _, x := range Examples() {
 		if x.Method == Fork {
-			continue // which is no operation
+			continue // it is not an operation
 		}
 		for _, r := range x.Results {
 			data, err := json.Marshal(r)
@@ -47,7 +47,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestTokenOf: what a client that gives fencing tokens grants has one; nothing else is asked for one.
+// TestTokenOf: a grant by a client with fencing tokens must have a valid token. Other answers need none.
 func TestTokenOf(t *testing.T) {
 	for answer, token := range map[string]int64{
 		`{"held":true,"slot":1,"token":34}`: 34, `{"held":true,"slot":1,"token":9007199254740991}`: 1<<53 - 1, `{"held":false}`: 0,

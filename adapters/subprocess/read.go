@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// copyAll is io.Copy without its optimisations for files, which ignore deadlines.
+// copyAll is [io.Copy] without its special methods for files, since these ignore deadlines.
 func copyAll(to io.Writer, from io.Reader) (int64, error) {
 	return io.Copy(to, struct{ io.Reader }{from})
 }
@@ -34,7 +34,7 @@ func (c *Client) read(printed io.Reader) {
 	}
 }
 
-// take handles a line: the answer to the call under way, or an unasked message.
+// take handles a line: it is the answer to the call under way, or a notification.
 func (c *Client) take(line []byte) error {
 	r, err := decode(line)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *Client) take(line []byte) error {
 	return nil
 }
 
-// lost is called when nothing more can be read: the program has ended, or is about to end.
+// lost is called when nothing more can be read: the program has ended or soon will.
 func (c *Client) lost() {
 	ended := new(ExitError)
 	if c.child.endsWithin(exitLimit) {
@@ -74,7 +74,8 @@ func (c *Client) lost() {
 	c.settle(ended)
 }
 
-// settle ends the client for a reason, once everything is known about it. If we have killed the client, that is the reason.
+// settle kills the process, and records why the client gives no more answers. If Kill was called before, the reason
+// is that.
 func (c *Client) settle(reason error) {
 	c.child.kill()
 	<-c.child.ended
@@ -95,7 +96,7 @@ func (c *Client) settle(reason error) {
 	close(c.settled)
 }
 
-// during names the client's current or last call.
+// during returns the name of the current call or, between calls, of the last one.
 func (c *Client) during() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +106,7 @@ func (c *Client) during() string {
 	return c.name + ", " + c.last
 }
 
-// protocolError is the error of a call with an invalid answer. The process continues until it is closed.
+// protocolError returns the error for a call with an invalid answer. The process runs on until it is closed.
 func (c *Client) protocolError(why string) *ProtocolError {
 	c.mu.Lock()
 	defer c.mu.Unlock()

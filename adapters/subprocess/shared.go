@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// shared are examples for clients that take shares of a lock: those with "modes":true or "permits":true.
+// shared returns examples of clients that share a lock: those with "modes":true or "permits":true.
 func shared() (all []Example) {
 	p := foreign.Params{Name: "jobs", Slot: 1}
 	for _, told := range []foreign.Params{{Mode: foreign.Read}, {Mode: foreign.Write}, {Limit: 3, Permits: 2}} {

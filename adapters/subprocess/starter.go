@@ -15,44 +15,46 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// Starter starts clients from a command line. It implements [foreign.Starter].
+// Starter starts clients as processes, by a command line. It implements [foreign.Starter].
 type Starter struct {
 	// Command is a shell command line, such as "python3 my_adapter.py".
 	Command string
 	// Dir is the command's working directory; "" is the current one.
 	Dir string
-	// Env is added to the environment of this process, as NAME=value.
+	// Env are additional environment variables for the clients, as NAME=value.
 	Env []string
-	// Stderr receives the clients' standard error, up to a bound for each process and without control characters; nil drops
-	// it. Writes to Stderr do not overlap.
+	// Stderr receives the clients' standard error, without control characters and up to a limit for each process. nil
+	// drops it. Stderr is not written concurrently.
 	Stderr io.Writer
-	// Limit is how long a program may take to answer the first call; 0 is [DefaultLimit].
+	// Limit is the maximum time for a program to answer the first call; 0 means [DefaultLimit].
 	Limit time.Duration
-	// Parallel lets programs choose their number of processors. Otherwise Go programs run on one, unless GOMAXPROCS is set.
-	// Under a schedule one client works at a time, and looking for work on other processors takes a third of a Go client's
-	// time.
+	// Parallel lets programs choose how many processors they use. Otherwise Go programs use one, unless GOMAXPROCS is
+	// set. When a schedule lets one client run at a time, looking for work on other processors would take a third of
+	// a Go client's time.
 	Parallel bool
 
 	showing sync.Mutex
-	// told are the standard error texts of clients that never answered: each text is shown once.
+	// told holds the standard error of clients that ended without an answer, so that the same text is shown only
+	// once.
 	told map[string]bool
 
 	mu       sync.Mutex
-	forks    bool      // its programs declare that they fork
-	template *template // nil if there is none
-	alive    int       // processes that are clients, or may become clients
-	marked   string    // see mark
+	forks    bool      // its programs have declared that they can fork
+	template *template // process that forks clients; nil if there is none
+	alive    int       // number of processes that are clients or were prepared as clients
+	marked   string    // the result of mark; "" before its first call
 }
 
-// DefaultLimit is the default of [Starter.Limit].
+// DefaultLimit is the maximum time for the first answer if [Starter.Limit] is 0.
 const DefaultLimit = 20 * time.Second
 
-// Start makes a client. Its process starts with the first call, as its environment contains the address of the broker.
+// Start makes a client. Its process starts with the first call, since the process gets the broker's address in its
+// environment.
 func (s *Starter) Start(_ context.Context, number int) (foreign.Client, error) {
 	return s.Client(fmt.Sprintf("c%d", number)), nil
 }
 
-// Prepare starts a process before it is known which client it will be. It implements [foreign.Preparer].
+// Prepare starts a process for a client whose number is not known yet. It implements [foreign.Preparer].
 func (s *Starter) Prepare(ctx context.Context, in foreign.Setup) (foreign.Client, error) {
 	c := s.Client("a client that stands ready")
 	if err := c.start(ctx, in); err != nil {
@@ -61,7 +63,7 @@ func (s *Starter) Prepare(ctx context.Context, in foreign.Setup) (foreign.Client
 	return c, nil
 }
 
-// Client is Start for callers that need the methods of [Client]. name is the client's name in errors.
+// Client makes a client, as Start does, with all the methods of [Client]. name is the client's name in errors.
 func (s *Starter) Client(name string) *Client {
 	c := &Client{starter: s, name: name, last: "start", settled: make(chan struct{})}
 	c.secrets.AddCommand(s.Command)
@@ -73,14 +75,14 @@ func (s *Starter) Client(name string) *Client {
 	return c
 }
 
-// Write shows the standard error of a client.
+// Write implements [io.Writer]. It passes a client's standard error on to Stderr.
 func (s *Starter) Write(p []byte) (int, error) {
 	s.showing.Lock()
 	defer s.showing.Unlock()
 	return s.Stderr.Write(p)
 }
 
-// mostTold is the maximum number of different texts that told remembers.
+// mostTold is the maximum number of texts in told.
 const mostTold = 100
 
 // writeOnce shows the standard error of a client that never answered, unless the same text was shown before.
@@ -97,8 +99,8 @@ func (s *Starter) writeOnce(p []byte) {
 	_, _ = s.Stderr.Write(p)
 }
 
-// early holds a client's standard error back until the client has answered: if several clients fail to start with the same
-// text, it is shown once.
+// early holds back a client's standard error until the client has answered. If several clients fail at their start
+// with the same text, the text is shown only once.
 type early struct {
 	starter *Starter
 
@@ -118,7 +120,7 @@ func (e *early) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// answered shows what was held back; from now on everything is shown at once. It does nothing if e is nil.
+// answered shows what was held back. From then on, everything is shown at once. It does nothing if e is nil.
 func (e *early) answered() {
 	if e == nil {
 		return
@@ -131,7 +133,8 @@ func (e *early) answered() {
 	e.open, e.held = true, nil
 }
 
-// over shows what was held back of a client that has ended without an answer, unless the same text was shown before.
+// over is called when a client has ended without an answer. It shows what was held back, unless the same text was
+// shown before.
 func (e *early) over() {
 	if e == nil {
 		return
@@ -142,11 +145,11 @@ func (e *early) over() {
 	e.held = nil
 }
 
-// limit is how long a program may take to answer the first call.
+// limit returns the maximum time for a program to answer the first call.
 func (s *Starter) limit() time.Duration { return cmp.Or(s.Limit, DefaultLimit) }
 
-// start starts the process of a client, with the additional environment env. If env is empty, the process may be forked by
-// the template.
+// start starts a client's process with the additional environment env. If env is empty, the template may fork the
+// process instead.
 func (s *Starter) start(ctx context.Context, urls, env []string) (child *child, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,14 +168,14 @@ func (s *Starter) start(ctx context.Context, urls, env []string) (child *child, 
 	return child, nil
 }
 
-// Addressed is the environment variable with the addresses of the servers, such as AMQP_URL or REDIS_URL, with commas
-// between several.
+// Addressed returns the setting NAME=value of an environment variable with the servers' addresses, separated by
+// commas. The variable is, for example, AMQP_URL or REDIS_URL.
 func Addressed(urls []string) string {
 	scheme, _, _ := strings.Cut(urls[0], ":")
 	return strings.ToUpper(scheme) + "_URL=" + strings.Join(urls, ",")
 }
 
-// command starts the command.
+// command starts a process by the command line. more are additional environment variables.
 func (s *Starter) command(urls []string, more ...string) (*child, error) {
 	env := append(os.Environ(), Addressed(urls))
 	if _, set := os.LookupEnv("GOMAXPROCS"); !set && !s.Parallel {
@@ -186,7 +189,7 @@ func (s *Starter) command(urls []string, more ...string) (*child, error) {
 	return child, nil
 }
 
-// over is called when a process has ended that was a client, or was prepared.
+// over is called when a process has ended that was a client or was prepared as one.
 func (s *Starter) over() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +200,7 @@ func (s *Starter) over() {
 	}
 }
 
-// unneeded ends the template if no process exists that it has forked or is forking.
+// unneeded ends the template when no client's process is left.
 func (s *Starter) unneeded() {
 	if s.alive == 0 && s.template != nil {
 		s.template.end()

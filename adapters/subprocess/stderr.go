@@ -11,25 +11,26 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// How much of a client's standard error is kept and shown.
+// Limits of what is kept and shown of a client's standard error.
 const (
 	keptLines  = 4
-	keptLength = 160     // bytes of a line
-	shownBytes = 1 << 18 // of one process; the rest is counted and dropped
-	heldBytes  = 4096    // of an unfinished line
+	keptLength = 160     // maximum bytes of a line that is kept
+	shownBytes = 1 << 18 // maximum bytes shown of one process; the rest is only counted
+	heldBytes  = 4096    // maximum bytes of an unfinished line that are held back
 )
 
-// stderrTail handles a client's standard error: it shows the text up to a bound, and keeps the last lines for a diagnosis.
+// stderrTail handles a client's standard error. It shows the text up to a limit, and keeps the last lines for error
+// messages.
 type stderrTail struct {
-	to    io.Writer // receives what may be shown; nil shows nothing
+	to    io.Writer // receives the text; nil if it is not shown
 	shown int
-	held  []byte // unfinished line that is not shown yet, as a secret may continue in it
+	held  []byte // unfinished line that is held back, since a secret may continue in it
 
-	secrets *secret.Known // nil is none
+	secrets *secret.Known // secrets to hide; nil if there are none
 
 	mu     sync.Mutex
 	lines  []string
-	framed bool // the last line that was kept belongs to a backtrace
+	framed bool // the last kept line belongs to a backtrace
 	stack  goroutine
 	last   []byte // the unfinished line
 }
@@ -51,10 +52,10 @@ func (c *stderrTail) Write(p []byte) (int, error) {
 	}
 }
 
-// keep ends a line. It drops empty lines. Of a backtrace that follows its cause, it keeps the first frame outside the
-// language's own code.
+// keep adds the finished line to the kept lines. It drops empty lines. Of a backtrace that follows the error message,
+// it keeps only the first frame outside the language's own code.
 func (c *stderrTail) keep() {
-	line := c.hide(string(c.last)) // the whole line, so that no part of a secret is left
+	line := c.hide(string(c.last)) // hides secrets before the line is cut
 	line = strings.ToValidUTF8(line[:min(len(line), keptLength)], "?")
 	c.last = c.last[:0]
 	s := strings.TrimSpace(line)
@@ -85,15 +86,15 @@ func isRuntimes(frame string) bool {
 	})
 }
 
-// goroutine is the position of a reader in the backtrace of a Go program, whose innermost frame comes first: a line for the
-// function, and an indented line for its place.
+// goroutine is the state of reading a Go program's backtrace. Its innermost frame comes first. A frame has two lines:
+// the function and, indented, its place.
 type goroutine struct {
 	inside bool
-	kept   bool // the first function outside the runtime was kept
-	drop   bool // the function of the last line was dropped
+	kept   bool // the first function outside the runtime was kept already
+	drop   bool // the function in the previous line was dropped
 }
 
-// drops reports whether a line of a Go program's backtrace says less than a line that is kept.
+// drops reports whether to drop a line of a Go program's backtrace, since other lines say more.
 func (g *goroutine) drops(line string) bool {
 	switch {
 	case strings.HasPrefix(line, "goroutine ") && strings.HasSuffix(line, "]:"):
@@ -129,7 +130,7 @@ func (c *stderrTail) show(p []byte) {
 	}
 }
 
-// flush shows what is left at the end of the output.
+// flush shows what is held back at the end of the output.
 func (c *stderrTail) flush() {
 	if len(c.held) > 0 {
 		_, _ = io.WriteString(c.to, c.hide(string(c.held)))
@@ -144,7 +145,7 @@ func (c *stderrTail) hide(text string) string {
 	return c.secrets.Hide(text)
 }
 
-// tail is the last lines so far, including the unfinished one.
+// tail returns the last lines so far, including an unfinished one.
 func (c *stderrTail) tail() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

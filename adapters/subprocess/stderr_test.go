@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/histories/secret"
 )
 
-// TestStderrTail: what happened is among the lines that are kept, where a backtrace goes outwards below it, too.
+// TestStderrTail: the kept lines contain the error message, even if a backtrace follows it.
 func TestStderrTail(t *testing.T) {
 	for name, c := range map[string]struct {
 		said string
@@ -51,8 +51,8 @@ func TestStderrTail(t *testing.T) {
 	}
 }
 
-// TestStderrHidesSecrets: a secret that a client was given is neither shown nor kept, in however many pieces it comes, and
-// wherever the line is cut.
+// TestStderrHidesSecrets: a secret that was given to a client is neither shown nor kept, even if it arrives in pieces
+// or the line is cut.
 func TestStderrHidesSecrets(t *testing.T) {
 	var known secret.Known
 	known.AddCommand("PASSWORD=marked ./a")

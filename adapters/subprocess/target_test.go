@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// role is the environment variable that makes this test binary a target, and says which.
+// role names an environment variable. With it, the test binary runs as the program of [roles] with that name.
 const role = "PROCESS_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 
 const about = `{"name":"tiny 1","locks":["semaphore"],"operations":["create","acquire","verify","release","count","wait"]}`
 
-// roles are programs that behave in one way each. Those that are well until they are asked to acquire
-// begin with obey.
+// roles are programs for tests, by name, each with one kind of behaviour. Those that are correct until acquire is
+// called use onAcquire.
 var roles = map[string]func(){
 	"well":          func() { obey(nil) },
 	"dies at once":  func() { complain("no such module"); os.Exit(3) },
@@ -80,14 +80,14 @@ var roles = map[string]func(){
 		hang()
 	},
 	"complains a lot": func() {
-		for i := range 26_000 { // a little more than is shown
+		for i := range 26_000 { // slightly more than is shown
 			complain(fmt.Sprint("line ", i))
 		}
 		obey(nil)
 	},
 }
 
-// hang goes on for ever, as a program does that waits for what never comes.
+// hang never returns, like a program that waits for something that never comes.
 func hang() {
 	never := make(chan os.Signal, 1)
 	signal.Notify(never, syscall.SIGUSR1)
@@ -106,12 +106,12 @@ func complain(lines ...string) { fmt.Fprintln(os.Stderr, strings.Join(lines, "\n
 
 func answer(id int, what string) { fmt.Printf("{\"jsonrpc\":\"2.0\",\"id\":%d,%s}\n", id, what) }
 
-// each calls a function for each call that comes, until the input ends.
+// each calls do for each call that it reads, until its input ends.
 func each(do func(method string, id int)) {
 	eachWith(func(method string, id int, _ map[string]any) { do(method, id) })
 }
 
-// eachWith is each for whoever wants the parameters as well.
+// eachWith is like each, and passes the parameters as well.
 func eachWith(do func(method string, id int, params map[string]any)) {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
@@ -127,7 +127,7 @@ func eachWith(do func(method string, id int, params map[string]any)) {
 	}
 }
 
-// obey answers every call as it should, except those that are given.
+// obey answers every call correctly, except for the methods in except, which have the given answers.
 func obey(except map[string]string) {
 	each(func(method string, id int) { good(method, id, except) })
 }
@@ -149,7 +149,7 @@ func good(method string, id int, except map[string]string) {
 	}
 }
 
-// onAcquire obeys until it is asked to acquire.
+// onAcquire answers every call correctly, except acquire, for which it calls do.
 func onAcquire(do func(id int)) {
 	each(func(method string, id int) {
 		if method == "acquire" {

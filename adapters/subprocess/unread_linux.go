@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// output reads what a program prints, and knows at any moment whether something printed was not handled yet: it is in the
-// pipe, or its reader has not come back for more.
+// output reads what a program prints. It knows at any moment whether something printed was not handled yet: it is
+// still in the pipe, or the goroutine that reads it is still busy with it.
 type output struct {
 	raw syscall.RawConn
 
@@ -19,7 +19,7 @@ type output struct {
 	busy bool
 }
 
-// newOutput reads from the end of a pipe.
+// newOutput returns a reader for the end of a pipe, and its output.
 func newOutput(from stream) (io.Reader, *output) {
 	o := new(output)
 	f, ok := from.(*os.File)
@@ -34,7 +34,7 @@ func newOutput(from stream) (io.Reader, *output) {
 	return o, o
 }
 
-// Read reads the available data, and waits until there is some.
+// Read reads the available data. If there is none, it waits.
 func (o *output) Read(b []byte) (n int, err error) {
 	var failed error
 	err = o.raw.Read(func(fd uintptr) bool {
@@ -65,14 +65,14 @@ func (o *output) unread() bool {
 	return o.busy || holds(o.raw)
 }
 
-// holds reports whether a pipe contains data.
+// holds reports whether a pipe contains data that was not read.
 func holds(pipe syscall.RawConn) bool {
 	n := 0
 	_ = pipe.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
 	return n > 0
 }
 
-// unread reports whether data was written to the process that the process has not read.
+// unread reports whether the process has not yet read everything that was written to it.
 func (c *child) unread() bool {
 	f, ok := c.stdin.(*os.File)
 	if !ok {

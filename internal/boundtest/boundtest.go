@@ -1,4 +1,4 @@
-// Package boundtest has servers that mean ill, for tests of what connects to servers.
+// Package boundtest provides misbehaving servers, for tests of clients that connect to servers.
 package boundtest
 
 import (
@@ -10,18 +10,19 @@ import (
 	"time"
 )
 
-// Hostile is what a server does to whoever connects.
+// Hostile configures what a misbehaving server sends to each client.
 type Hostile struct {
 	Name string
-	// Greeting is what it says first, and Endless what it goes on to say for ever.
+	// Greeting is what the server sends first. Then it sends Endless again and again, without end.
 	Greeting, Endless string
-	// Pause is between two bytes of what is endless; 0 is none.
+	// Pause is the time between two bytes of Endless; 0 means no pause.
 	Pause time.Duration
-	// Asked has it wait for something to be sent before it goes on with what is endless.
+	// Asked makes the server wait until the client has sent something before it begins with Endless.
 	Asked bool
 }
 
-// All are the ways of servers that speak no protocol, and those that begin one and do not go on.
+// All returns servers that do not speak the protocol, and servers that begin to speak it and then stop or send
+// without end. greeting and answer are messages of the protocol.
 func All(greeting, answer string) []Hostile {
 	return []Hostile{
 		{Name: "silence"},
@@ -35,7 +36,7 @@ func All(greeting, answer string) []Hostile {
 	}
 }
 
-// Serve serves until the test is over, and returns the address.
+// Serve starts a misbehaving server, which runs until the end of the test. It returns the server's address.
 func Serve(t *testing.T, h Hostile) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -109,11 +110,11 @@ func (h *Hostile) serve(conn net.Conn, over <-chan struct{}) {
 	}
 }
 
-// memory is how much may be taken from the system, in bytes, for all servers of a test at once.
+// memory is the maximum memory, in bytes, that clients of all servers in a test may take together.
 const memory = 1 << 30
 
-// Refused fails unless connecting to each hostile server ends in an error within a time, naming the address, in memory that a
-// small machine has. connect is given the address.
+// Refused calls connect for each server. The test fails unless connect returns an error that names the server's
+// address, within the time limit and with little memory.
 func Refused(t *testing.T, all []Hostile, limit time.Duration, connect func(address string) error) {
 	t.Cleanup(func() {
 		var m runtime.MemStats

@@ -1,4 +1,5 @@
-// Package clustertest gives tests a private RabbitMQ cluster, and skips them where there is no RabbitMQ to start one with.
+// Package clustertest starts private RabbitMQ clusters for tests. If RabbitMQ is not installed, the tests are
+// skipped.
 //
 // With LOCKPROOF_REQUIRE_BROKER=1 in the environment, a test that would be skipped fails instead.
 package clustertest
@@ -17,7 +18,7 @@ import (
 
 const startLimit = 5 * time.Minute // for a cluster to form on a busy machine
 
-// Need skips a test where there is nothing to start a cluster with.
+// Need skips a test if no cluster can be started here.
 func Need(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -28,7 +29,7 @@ func Need(t testing.TB) {
 	}
 }
 
-// missing skips a test, or fails it where a RabbitMQ has to be there.
+// missing skips a test or, if the environment requires RabbitMQ, fails it.
 func missing(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, rabbitmq.ErrNoBroker) && os.Getenv(rabbitmqtest.EnvRequire) != "1" {
@@ -37,8 +38,8 @@ func missing(t testing.TB, err error) {
 	t.Fatal(err)
 }
 
-// Start starts a cluster, which is stopped at the end of the test. It takes some fifteen seconds of processor time, so that
-// -short leaves such tests out.
+// Start starts a cluster, and stops it at the end of the test. That takes about fifteen seconds of processor time, so
+// with -short the test is skipped.
 func Start(t testing.TB, o cluster.Options) *cluster.Cluster {
 	t.Helper()
 	Need(t)

@@ -1,5 +1,5 @@
-// Package containertest gives tests servers in containers, where there are no others. The tests of a binary share them,
-// and they end with its process.
+// Package containertest starts servers in containers for tests, if no other server is available. All tests of a test
+// binary share a server, and it ends with the binary's process.
 package containertest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/container/docker"
 )
 
-// result is what starting a server came to.
+// result is a started server, or the error of starting it.
 type result struct {
 	server container.Server
 	err    error
@@ -22,8 +22,8 @@ var (
 	started = make(map[container.Image]result)
 )
 
-// Start is a [container.Starter] whose server is shared, so that nobody stops it. Ryuk ends it: without Ryuk, none is
-// started.
+// Start is a [container.Starter] whose server is shared, so that no test stops it. Ryuk removes the container at the
+// end of the process; without Ryuk, Start starts nothing and returns an error.
 func Start(_ context.Context, i container.Image, ready container.Ready) (container.Server, error) {
 	if !docker.Reaps() {
 		return nil, fmt.Errorf("%w for tests that share a server: TESTCONTAINERS_RYUK_DISABLED leaves out Ryuk, which ends it", container.ErrNoEngine)
@@ -32,13 +32,13 @@ func Start(_ context.Context, i container.Image, ready container.Ready) (contain
 	defer mu.Unlock()
 	r, known := started[i]
 	if !known {
-		r.server, r.err = docker.Start(context.Background(), i, ready) // not the context of the test that is first
+		r.server, r.err = docker.Start(context.Background(), i, ready) // not a test's context, which ends early
 		started[i] = r
 	}
 	return r.server, r.err
 }
 
-// URL is the address of a server by the name of its image.
+// URL starts the server with the given image name, unless it runs already, and returns its address.
 func URL(name string, ready container.Ready) (string, error) {
 	s, err := Start(context.Background(), container.Usual(name), ready)
 	if err != nil {

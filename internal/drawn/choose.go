@@ -2,22 +2,22 @@ package drawn
 
 import "math/rand/v2"
 
-// Chooser makes the choices by which a history is drawn.
+// Chooser makes the random choices for a drawn history. Below returns a number from 0 to n-1.
 type Chooser interface{ Below(n int) int }
 
-// Seeded are the choices of a generator.
+// Seeded takes its choices from a seeded random generator.
 type Seeded struct{ *rand.Rand }
 
-// Below is a number below n.
+// Below implements [Chooser].
 func (s Seeded) Below(n int) int { return s.IntN(n) }
 
-// BySeed chooses by a seed, so that a history can be drawn again.
+// BySeed returns a chooser that makes the same choices for the same seed.
 func BySeed(seed uint64) Seeded { return Seeded{rand.New(rand.NewPCG(seed, 1))} }
 
-// ByBytes chooses by bytes, those of a fuzzer or of rapid; when there are no more, by zeros.
+// ByBytes takes choices from bytes, for example those of a fuzzer. When no bytes are left, every choice is 0.
 type ByBytes struct{ Rest *[]byte }
 
-// Below is a number below n.
+// Below implements [Chooser].
 func (b ByBytes) Below(n int) int {
 	if len(*b.Rest) == 0 {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// corrupt changes a history a little, or reports that it did not; it may stay legal, or become
-// malformed.
+// corrupt makes one small random change to a history, which may stay legal or become malformed. It returns false if
+// it changed nothing.
 func corrupt(c Chooser, h *history.History) bool {
 	if len(h.Events) < 4 {
 		return false
@@ -32,7 +32,7 @@ func corrupt(c Chooser, h *history.History) bool {
 	return true
 }
 
-// lie gives an operation another answer.
+// lie changes the result of a completed operation.
 func lie(c Chooser, e *history.Event) {
 	switch op := e.F.Op(); {
 	case op == lock.Acquire && e.Type == history.OK:

@@ -5,56 +5,58 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Crowd is a long history of many clients at one semaphore, of any length: it is drawn event by event. It is legal.
+// Crowd configures a history of many clients that share one semaphore. It may be very long, since its events are
+// drawn one by one. The history is legal.
 type Crowd struct {
 	Operations, Clients, Slots int
-	// Unanswered is the share of operations that get no answer. Who called them dies and is replaced.
+	// Unanswered is the share of operations without an answer. The client of such an operation dies, and a new client
+	// replaces it.
 	Unanswered float64
-	// Evidence says that the history records the ends of their connections, some hundred events later.
+	// Evidence means that the history also records crashes, and the later ends of the crashed clients' connections.
 	Evidence bool
 }
 
-// noticed is after how many events on average the end of a connection is noticed.
+// noticed is the average number of steps after which the end of a connection is noticed, if one client is dead.
 const noticed = 200
 
-// member is a client of a crowd.
+// member is one client of a [Crowd]'s history.
 type member struct {
 	process int32
-	slot    int // that it holds
+	slot    int // the slot that it holds; 0 if none
 	op      lock.Op
-	done    bool // the operation under way has had its effect
+	done    bool // the present operation has taken effect
 	result  int
 }
 
-// crowd is a crowd while its history is drawn.
+// crowd is the state while a [Crowd]'s history is drawn.
 type crowd struct {
 	Crowd
 	choose Seeded
 	emit   func(history.Event) error
 	all    []member
-	holder []int32 // by slot: process
-	dying  []int32 // whose connections have not ended
+	holder []int32 // process that holds a slot, by slot; 0 if free
+	dying  []int32 // crashed processes whose connections have not ended
 	next   int32
-	begun  int // operations
+	begun  int // number of operations so far
 }
 
-// History is the history without its events.
+// History returns the history without its events.
 func (d Crowd) History() *history.History {
 	return &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{d.Slots}}
 }
 
-// Whole is the history with its events.
+// Whole returns the history with all its events.
 func (d Crowd) Whole(seed uint64) *history.History {
 	h := d.History()
 	h.Events = make([]history.Event, 0, 2*d.Operations+d.Operations/10)
-	_ = d.Each(seed, func(e history.Event) error { // returns no other error than this does
+	_ = d.Each(seed, func(e history.Event) error { // no error, as the function returns none
 		h.Events = append(h.Events, e)
 		return nil
 	})
 	return h
 }
 
-// Each gives the events of the history to emit, until that returns an error.
+// Each calls emit with each event of the history. If emit returns an error, Each stops and returns it.
 func (d Crowd) Each(seed uint64, emit func(history.Event) error) error {
 	w := &crowd{Crowd: d, choose: BySeed(seed), emit: emit, holder: make([]int32, d.Slots+1), all: make([]member, d.Clients)}
 	for i := range w.all {
@@ -73,7 +75,8 @@ func (w *crowd) replace(m *member) {
 	*m = member{process: w.next}
 }
 
-// step is the next moment: a connection ends, or a client goes on.
+// step draws the next step: a connection of a crashed client may end, and then a client calls, takes effect or gets
+// its answer.
 func (w *crowd) step() error {
 	over := w.begun >= w.Operations
 	if len(w.dying) > 0 && (over || w.choose.Below(noticed) < len(w.dying)) {
@@ -102,7 +105,7 @@ func (w *crowd) step() error {
 	}
 }
 
-// bury ends the connection of who died first.
+// bury ends the connection of the process that crashed first, which frees its slots.
 func (w *crowd) bury() error {
 	p := w.dying[0]
 	w.dying = w.dying[1:]
@@ -114,7 +117,7 @@ func (w *crowd) bury() error {
 	return w.witness(history.Gone, p)
 }
 
-// die has a client die, and another one take its place.
+// die lets a client crash, and replaces it by a new one.
 func (w *crowd) die(m *member) error {
 	p := m.process
 	w.dying = append(w.dying, p)
@@ -129,7 +132,7 @@ func (w *crowd) witness(f history.F, of int32) error {
 	return w.emit(history.Event{Process: history.Nemesis, Type: history.Info, F: f, Target: of})
 }
 
-// effect is what a client's operation does.
+// effect carries out the present operation of a client.
 func (w *crowd) effect(m *member) {
 	m.done = true
 	switch m.op {
@@ -146,7 +149,7 @@ func (w *crowd) effect(m *member) {
 	}
 }
 
-// answer ends a client's operation.
+// answer ends a client's operation, and returns the completion event.
 func (m *member) answer() history.Event {
 	e := history.Event{Process: m.process, Type: history.OK, F: history.F(m.op), Slot: uint16(m.slot), Held: m.op == lock.Verify}
 	switch {

@@ -1,4 +1,4 @@
-// Package drawn draws histories to test judges of histories. They are histories of clients of a right lock, among
-// faults. Small changes afterwards make many of them illegal and some malformed. Choices come from a seed, or from
-// the bytes of a fuzzer. [Script] reads a history from lines.
+// Package drawn draws random histories, to test checkers of histories. First it draws a legal history of a correct
+// lock, with faults. Then it may change the history a little, so that it may become illegal or malformed. Its choices
+// come from a seed, or from the bytes of a fuzzer. [Script] reads a history from lines of text.
 package drawn

@@ -7,49 +7,50 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// world is a lock and its clients, by which histories are drawn that are legal.
+// world simulates a correct lock and its clients, so that the drawn history is legal.
 type world struct {
 	Kinds
 	c        Chooser
-	n        int     // slots
-	holder   []int32 // by slot: process
-	taken    []int   // by slot: how often it was
+	n        int     // number of slots
+	holder   []int32 // process that holds a slot, by slot; 0 if free
+	taken    []int   // how often a slot was acquired, by slot
 	all      []*actor
-	halfOpen []int32 // connections that their clients gave up and the broker still has
+	halfOpen []int32 // connections that clients have abandoned and the broker still considers open
 	dying    []int32 // connections of crashed clients that have not ended
-	ended    []int32 // processes whose end has not been noticed
+	ended    []int32 // processes whose connections have ended, unnoticed so far
 	limbo    []limbo // possible later effects of abandoned operations
 	next     int32
 	h        history.History
 }
 
-// limbo is a possible later effect of an operation that its process gave up.
+// limbo is a possible later effect of an operation that its process gave up. come tries to apply it, and returns
+// whether it is complete.
 type limbo struct {
 	process int32
 	come    func() bool
 }
 
-// actor is one client.
+// actor is one simulated client.
 type actor struct {
 	process int32
 	admin   bool
 	dead    bool
-	gone    bool   // its connection is
-	slot    int    // that it believes to hold
-	op      *doing // under way
+	gone    bool   // its connection has ended
+	slot    int    // the slot that it believes to hold; 0 if none
+	op      *doing // its present operation; nil if none
 }
 
-// doing is an operation under way: what happens at each of its moments, and its answer.
+// doing is an operation under way: its invocation, its remaining effects in order, and its answer.
 type doing struct {
 	inv     history.Event
-	moments []func() bool // false: the moment cannot come now
+	moments []func() bool // returns false if the effect is not possible yet
 	answer  history.Event
 }
 
-// mostSlots is from where on none are added any more.
+// mostSlots is the maximum number of slots that administrators add up to.
 const mostSlots = 5
 
-// History draws a history, and changes it as often as d says.
+// History draws a history, and then changes it d.Corrupts times.
 func History(c Chooser, d Kinds) *history.History {
 	w := &world{Kinds: d, c: c, n: d.Slots, holder: make([]int32, 64), taken: make([]int, 64)}
 	w.h = history.History{Kind: d.Kind, Locks: []string{"jobs"}, Slots: []int{d.Slots}, GoneLate: d.Late, GoneMayFree: d.Loose}
@@ -112,7 +113,7 @@ func (w *world) complete(a *actor) {
 	w.emit(e)
 }
 
-// begin invokes an operation.
+// begin invokes operation f of client a.
 func (w *world) begin(a *actor, f lock.Op, slot, slots int) *doing {
 	if a.gone && a.slot == 0 {
 		a.gone = false

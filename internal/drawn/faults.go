@@ -10,7 +10,7 @@ import (
 func (w *world) fault() {
 	a := w.all[w.c.Below(len(w.all))]
 	switch w.c.Below(6) {
-	case 0: // it dies
+	case 0: // the client dies
 		if !a.dead {
 			a.dead = true
 			if a.op != nil {
@@ -19,7 +19,7 @@ func (w *world) fault() {
 			w.world(history.Crash, a.process)
 			w.dying = append(w.dying, a.process)
 		}
-	case 1, 2: // its connection ends, or one that was given up
+	case 1, 2: // its connection ends, or another client's abandoned one
 		process := a.process
 		if n := len(w.halfOpen); n > 0 && w.c.Below(2) == 0 {
 			process, w.halfOpen = w.halfOpen[n-1], w.halfOpen[:n-1]
@@ -44,7 +44,7 @@ func (w *world) fault() {
 	}
 }
 
-// pass ends the connection of a crashed client, or has the end of one seen.
+// pass ends the connection of a crashed client, or records the end of one that ended earlier.
 func (w *world) pass() {
 	if n := len(w.ended); n > 0 && w.c.Below(2) == 0 {
 		w.world(history.Gone, w.ended[n-1])
@@ -56,8 +56,8 @@ func (w *world) pass() {
 	}
 }
 
-// giveUp has a client not wait for its answer any more. A verify that does says no, and its client
-// goes on on another connection.
+// giveUp ends a client's operation without its answer: the result is unknown. A verify may return "not held" instead;
+// then the client continues on another connection.
 func (w *world) giveUp(a *actor) {
 	w.leave(a)
 	e := history.Event{Type: history.Info, Process: a.process, F: a.op.inv.F, Reason: lock.TimedOut}
@@ -72,7 +72,7 @@ func (w *world) giveUp(a *actor) {
 	w.emit(e)
 }
 
-// leave lets the rest of an operation take effect later, or never.
+// leave abandons an operation. At random, its remaining effects happen later, or never.
 func (w *world) leave(a *actor) {
 	op := a.op
 	if op.inv.F.Op() == lock.Release || a.slot > 0 && op.inv.F.Op() == lock.Verify {
@@ -89,7 +89,7 @@ func (w *world) leave(a *actor) {
 	}})
 }
 
-// end frees the slots of a process and ends its operation.
+// end ends a process's connection: its slots are freed, and its operation fails or ends with an unknown result.
 func (w *world) end(process int32) {
 	if w.Loose {
 		w.loosen(process)
@@ -117,8 +117,8 @@ func (w *world) end(process int32) {
 	}
 }
 
-// loosen is the end of a connection that frees its client's slots at once, later, or never. The client's operation
-// continues on another connection.
+// loosen ends a connection whose end does not necessarily free the client's slots: each slot is freed at once, later,
+// or never, at random. The client's operation continues on another connection.
 func (w *world) loosen(process int32) {
 	for s, p := range w.holder {
 		if p != process {

@@ -4,25 +4,25 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// drawn says what kinds of histories are drawn.
+// Kinds configures what kind of history is drawn.
 type Kinds struct {
 	Kind     lock.Kind
 	Clients  int
 	Slots    int
-	Steps    int // things that happen
-	Admins   int // clients that administer
-	Faults   int // of a hundred things that happen
+	Steps    int // number of steps of the simulated lock and its clients
+	Admins   int // number of clients that administer
+	Faults   int // faults per hundred steps
 	Alone    bool
-	Atomic   bool // acquires look at all slots at once
+	Atomic   bool // an acquire looks at all slots in one atomic step
 	Unnamed  bool
-	Blind    bool // connections' ends are not recorded
-	Loose    bool // the end of a connection frees what its client has, or does not
-	Late     bool // the end of a crashed client's connection is recorded when it is seen
-	Reuse    bool // a client that lost its connection goes on under its number
-	Corrupts int  // changes made to the history afterwards
+	Blind    bool // ends of connections are not recorded
+	Loose    bool // the end of a connection may or may not free its client's slots
+	Late     bool // the end of a crashed client's connection is recorded only when it is noticed
+	Reuse    bool // a client that lost its connection keeps its process number
+	Corrupts int  // number of changes made to the finished history
 }
 
-// Any draws what to draw.
+// Any draws a configuration at random.
 func Any(c Chooser) Kinds {
 	d := Kinds{
 		Clients: 2 + c.Below(3), Slots: c.Below(4), Steps: 8 + c.Below(50), Faults: []int{0, 0, 3, 12}[c.Below(4)],

@@ -5,7 +5,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// invoke has a client call something.
+// invoke lets a client begin an operation.
 func (w *world) invoke(a *actor) {
 	switch {
 	case a.admin:
@@ -21,7 +21,7 @@ func (w *world) invoke(a *actor) {
 	}
 }
 
-// stale has a client whose connection is gone ask for its slot, or give it back.
+// stale lets a client whose connection is gone verify or release the slot that it held.
 func (w *world) stale(a *actor) {
 	s := a.slot
 	if w.c.Below(2) == 0 {
@@ -37,7 +37,7 @@ func (w *world) stale(a *actor) {
 	a.slot = 0
 }
 
-// reclaim has a client ask for its slot, and claim it anew where it was lost.
+// reclaim lets a client verify its slot. If the slot was freed meanwhile, the verify acquires it again.
 func (w *world) reclaim(a *actor) {
 	s, process := a.slot, a.process
 	op := w.begin(a, lock.Verify, s, 0)
@@ -106,7 +106,7 @@ func (w *world) acquire(a *actor) {
 	}
 }
 
-// withdraw claims a slot without looking whether it exists, and gives it back if it does not.
+// withdraw lets an acquire claim a slot without checking that the slot exists, and release it again.
 func (w *world) withdraw(op *doing, process int32) {
 	s := 1 + w.c.Below(mostSlots-1)
 	op.answer = history.Event{Type: history.Fail, Reason: lock.NoReason}
@@ -160,7 +160,7 @@ func (w *world) verify(a *actor) {
 		return true
 	}}
 	if w.c.Below(16) == 0 {
-		op.moments = nil // no reason given
+		op.moments = nil // "not held", without a reason
 		a.slot = 0
 	}
 }

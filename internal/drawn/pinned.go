@@ -4,8 +4,8 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Pinned is the i-th drawn history of a block, with at most most steps. Every eighth is longer and has more clients;
-// every eighth is about two locks.
+// Pinned draws the i-th history of a block, with at most most steps. Every eighth history has more clients and up to
+// three times as many steps. Every eighth is about two locks.
 func Pinned(block, i, most int) *history.History {
 	choose := BySeed(uint64(block + i))
 	d := Any(choose)
@@ -19,7 +19,8 @@ func Pinned(block, i, most int) *history.History {
 	return History(choose, d)
 }
 
-// interleaved is the histories of two locks in one. Clients are those of either; the world ends for both.
+// interleaved merges the histories of two locks into one history. The process numbers of the second are shifted, so
+// that the clients are different ones.
 func interleaved(choose Chooser, one, other *history.History) *history.History {
 	h := *one
 	h.Locks, h.Slots, h.Events = []string{"jobs", "mail"}, []int{one.Slots[0], other.Slots[0]}, nil

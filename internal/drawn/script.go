@@ -9,12 +9,12 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Script reads a history from lines, one event each:
+// Script reads a history from lines of text, one event each:
 //
 //	c1 acquire            an invocation, with its slot or number if it has one
-//	c1 ok acquire 2       an answer; for acquire and verify, ok with a slot is yes
-//	c1 fail acquire full  an answer with a reason
-//	c1 ok verify 2 no     no, without a reason
+//	c1 ok acquire 2       a completion; ok of acquire or verify means that the slot is held
+//	c1 fail acquire full  a completion with a reason
+//	c1 ok verify 2 no     a verify whose result is "not held", without a reason
 //	gone c1               an event of a client or of the broker
 func Script(t testing.TB, kind lock.Kind, slots int, text string) *history.History {
 	t.Helper()

@@ -1,10 +1,10 @@
 package drawn
 
-// Scripted is a history of one lock that is written by hand, for [Script].
+// Scripted is a hand-written history of one lock, in the format of [Script].
 type Scripted struct{ Name, Text string }
 
-// GoneMayFree are histories of a mutex with ends of connections. Their answers are possible only if the design of the
-// lock is not known.
+// GoneMayFree are histories of a mutex in which connections end. It is not known whether the end of a connection
+// frees the mutex.
 var GoneMayFree = []Scripted{
 	{"the end frees", `
 		c1 acquire
@@ -161,7 +161,7 @@ var GoneMayFree = []Scripted{
 		c2 fail acquire full`},
 }
 
-// Releases are histories of a mutex with releases by other clients, and with failed releases.
+// Releases are histories of a mutex in which a client releases what another holds, or in which a release fails.
 var Releases = []Scripted{
 	{"by another", `
 		c1 acquire

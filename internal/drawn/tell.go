@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// Tell is a history as a table of lines.
+// Tell returns a history as text, one line per event.
 func Tell(h *history.History) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %v slots %v\n", h.Kind, h.Locks, h.Slots)

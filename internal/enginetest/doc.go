@@ -1,3 +1,3 @@
-// Package enginetest is what the tests of the engine's packages share: the example targets in testdata/targets, with their bugs,
-// and what they demand of a result.
+// Package enginetest has helpers for the tests of the engine's packages: the example locks in testdata/targets with
+// their bugs, and checks of a run's result.
 package enginetest

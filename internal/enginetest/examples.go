@@ -31,27 +31,29 @@ import (
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
-// Example is a target in testdata/targets.
+// Example is an example lock in testdata/targets.
 type Example struct {
 	Folder string
-	// Command runs its adapter, if it is a program; the name of a bug may follow.
+	// Command is the command that runs the example's adapter program. The name of a bug may be appended. It is "" for
+	// the example in Go.
 	Command string
-	// probe succeeds where there is all that it needs, and install says how that gets there.
+	// probe is a command that succeeds if everything that the example needs is installed. install says how to install
+	// it.
 	probe, install string
-	// Kind is the type of its lock.
+	// Kind is the kind of its lock, such as a mutex.
 	Kind lock.Kind
-	// Breaks are its bugs, each with the property that it breaks.
+	// Breaks maps the name of each bug to the property that it violates.
 	Breaks map[string]property.Property
-	// onReal are the bugs that are tried on a real broker. Those of the example in Go try what the broker does; in other languages
-	// the right lock shows that a driver works with the gate.
+	// onReal are the bugs that are tested on a real broker, too; "" is the example without a bug.
 	onReal []string
-	// often are the bugs that are always tried on the simulated broker; nil is all of them.
+	// often are the bugs that are tested on the simulated broker even if not every bug is; nil means all.
 	often []string
-	// Slow says that its processes take long to start: it is given fewer scenarios, and what is found is not made smaller.
+	// Slow means that the example's processes start slowly. Then fewer scenarios are run, and counterexamples are not
+	// minimised.
 	Slow bool
 }
 
-// Scenarios is how many of n scenarios it is given.
+// Scenarios returns the number of scenarios to run: n, or a third of that for a slow example.
 func (e *Example) Scenarios(n int) int {
 	if e.Slow {
 		return n / 3
@@ -59,7 +61,7 @@ func (e *Example) Scenarios(n int) int {
 	return n
 }
 
-// On reports whether a bug is looked for on a broker, by one who asks for every bug or does not.
+// On reports whether a bug is tested on server b. every asks for all bugs, not only for those in often.
 func (e *Example) On(b gated.Server, bug string, every bool) bool {
 	if b.Name != "" {
 		return slices.Contains(e.onReal, bug)
@@ -67,10 +69,10 @@ func (e *Example) On(b gated.Server, bug string, every bool) bool {
 	return every || e.often == nil || slices.Contains(e.often, bug)
 }
 
-// SharedConnection is a bug that clients in one process alone can have.
+// SharedConnection is a bug that is possible only if several clients are in one process.
 const SharedConnection = "shared-connection"
 
-// Examples are the examples of semaphores, in each language.
+// Examples are the example semaphores, one in each language.
 var Examples = []Example{
 	{
 		Folder: "golang", probe: "true", onReal: []string{"locked-is-success", SharedConnection},
@@ -135,13 +137,14 @@ var Examples = []Example{
 	},
 }
 
-// The requirements of the examples in Java and in Ruby.
+// How to check for, and install, what the Java and Ruby examples need.
 const (
 	probeJava, installJava = "./adapter compile", "apt-get install default-jdk-headless librabbitmq-client-java"
 	probeRuby, installRuby = "/usr/bin/ruby -e 'require \"bunny\"'", "apt-get install ruby ruby-bunny"
 )
 
-// MutexPrograms run mutexes, by the folder of the language: the name of a class says which.
+// MutexPrograms are example mutexes, by the folder of their language. The name of a class, appended to the command,
+// selects the mutex.
 var MutexPrograms = map[string]*Example{
 	"python": {
 		Folder: "python", Command: "exec /usr/bin/python3 mutex_adapter.py",
@@ -161,13 +164,15 @@ var MutexPrograms = map[string]*Example{
 	},
 }
 
-// LimitedProgram runs locks in Python whose callers state how many may hold them: the name of a class says which.
+// LimitedProgram runs example locks in Python whose callers state how many clients may hold them. The name of a
+// class, appended to the command, selects the lock.
 var LimitedProgram = &Example{
 	Folder: "python", Command: "exec /usr/bin/python3 limited_adapter.py",
 	probe: "/usr/bin/python3 -c 'import pika'", install: "apt-get install python3-pika",
 }
 
-// OnRedis are mutexes on Redis, by leases. The name of a class may follow.
+// OnRedis are example mutexes on Redis, with leases. The name of a class, appended to the command, selects one with a
+// bug.
 var OnRedis = []Example{
 	{
 		Folder: "python", Command: "exec /usr/bin/python3 redis_adapter.py", probe: "/usr/bin/python3 -c 'import json'", install: "apt-get install python3", Kind: lock.Mutex,
@@ -183,10 +188,11 @@ var OnRedis = []Example{
 	},
 }
 
-// HalfIsEnough is a bug that locks on several servers alone can have.
+// HalfIsEnough is a bug that only locks on several servers can have.
 const HalfIsEnough = "HalfIsEnough"
 
-// Redis is so many servers of Redis that are started for a run; without the program the test is skipped.
+// Redis returns a server configuration that starts the given number of Redis servers for each run. It skips the test
+// if redis-server is not installed.
 func Redis(t *testing.T, servers int) gated.Server {
 	t.Helper()
 	redistest.Program(t)
@@ -197,10 +203,10 @@ func Redis(t *testing.T, servers int) gated.Server {
 	return on
 }
 
-// Simulated is the simulated broker.
+// Simulated returns the configuration of the simulated broker.
 func Simulated(*testing.T) (b gated.Server) { return b }
 
-// Real is a RabbitMQ that others use as well; without one the test is skipped.
+// Real returns a RabbitMQ that is shared with other tests. It skips the test if there is none.
 func Real(t *testing.T) gated.Server {
 	b, err := rabbitmq.Start(t.Context(), rabbitmq.Options{URL: rabbitmqtest.URL(t)})
 	if err != nil {
@@ -211,7 +217,7 @@ func Real(t *testing.T) gated.Server {
 	}
 }
 
-// Dir is where the example is, seen from the folder of any test of this module.
+// Dir returns the path of the example's folder, relative to the folder of the running test.
 func (e *Example) Dir() string {
 	up := "."
 	for range 10 {
@@ -223,10 +229,10 @@ func (e *Example) Dir() string {
 	return filepath.Join(up, "testdata", "targets", e.Folder)
 }
 
-// probed has what came of the probes, by language: each is run once.
+// probed holds the result of each probe command, so that each runs only once.
 var probed sync.Map
 
-// Missing is what keeps the example from running here, "" if nothing does.
+// Missing returns what prevents the example from running on this machine; "" if nothing does.
 func (e *Example) Missing() string {
 	once, _ := probed.LoadOrStore(e.Folder+": "+e.probe, sync.OnceValues(func() ([]byte, error) {
 		cmd := exec.Command("/bin/sh", "-c", e.probe)
@@ -239,7 +245,8 @@ func (e *Example) Missing() string {
 	return ""
 }
 
-// Need skips the test where something is missing, unless it is known to be there.
+// Need skips the test if something that the example needs is missing. With LOCKPROOF_REQUIRE_EXAMPLES in the
+// environment, the test fails instead.
 func (e *Example) Need(t *testing.T) {
 	missing := e.Missing()
 	switch {
@@ -251,10 +258,11 @@ func (e *Example) Need(t *testing.T) {
 	}
 }
 
-// Prove judges the example, with a bug or without.
+// Prove runs drawn scenarios with the example, with the named bug or, if bug is "", without one. The run ends early
+// when all properties in until were found violated.
 func (e *Example) Prove(t *testing.T, on gated.Server, bug string, scenarios int, until property.Set) *engine.Result {
 	c := gated.Config{Lock: gated.Lock{Starter: e.Starter(t, bug), On: on, Kind: e.Kind}, Sampling: engine.Sampling{Seed: 1, Scenarios: scenarios, Until: until}}
-	if len(e.Breaks) > 0 && e.Kind == lock.Semaphore { // it is of the guidelines' design
+	if len(e.Breaks) > 0 && e.Kind == lock.Semaphore { // its design follows the guidelines
 		c.Demands = property.Promises
 	}
 	if bug == SharedConnection {
@@ -285,7 +293,7 @@ func (e *Example) Starter(t testing.TB, bug string) foreign.Starter {
 	return &subprocess.Starter{Command: strings.TrimSpace(e.Command + " " + bug), Dir: e.Dir(), Stderr: t.Output()}
 }
 
-// Certain says which calls of the example in Go certainly had no effect.
+// Certain wraps the example in Go. Its errors tell which calls certainly had no effect.
 type Certain struct{ *amqplocks.Client }
 
 func NoEffect(err error) error {
@@ -320,8 +328,8 @@ func (c Certain) Wait(ctx context.Context, name string, slot int) error {
 	return NoEffect(c.Client.Wait(ctx, name, slot))
 }
 
-// FoundOut runs a configuration until fresh clients have shown one of the properties that end it violated. The execution is
-// left as it was first seen: making it smaller takes most of the time of a run of processes.
+// FoundOut runs scenarios until a property that ends the run was found violated, and confirmed with fresh clients. It
+// does not minimise the execution, since that takes long for clients in processes.
 func FoundOut(t *testing.T, c gated.Config, scenarios int) *engine.Result {
 	t.Helper()
 	part, err := gated.ProvePart(t.Context(), c, 0, scenarios)
@@ -329,7 +337,7 @@ func FoundOut(t *testing.T, c gated.Config, scenarios int) *engine.Result {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // there is no time to make anything smaller
+	cancel() // cancelled, so that nothing is minimised
 	res, err := gated.Conclude(ctx, c, part)
 	if err != nil {
 		t.Fatal(err)
@@ -337,7 +345,7 @@ func FoundOut(t *testing.T, c gated.Config, scenarios int) *engine.Result {
 	return res
 }
 
-// CounterexampleOf is the result's counterexample of a property, which must not be suspected only.
+// CounterexampleOf returns the result's confirmed counterexample of a property. The test fails if there is none.
 func CounterexampleOf(t *testing.T, res *engine.Result, property property.Property) *histories.Counterexample {
 	t.Helper()
 	for _, ce := range res.Counterexamples("") {

@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/semaphores"
 )
 
-// Semaphore makes clients of a semaphore of another design, in Go. Unless it is resizable, its slots are there from the
-// beginning to the end.
+// Semaphore returns a constructor for clients of a semaphore of design d, in Go. Its number of slots is fixed unless
+// d is resizable.
 func Semaphore(d semaphores.Design) func(context.Context, string) (inprocess.Lock, error) {
 	return func(ctx context.Context, url string) (inprocess.Lock, error) {
 		c, err := semaphores.New(ctx, url, d)
@@ -30,17 +30,17 @@ func Semaphore(d semaphores.Design) func(context.Context, string) (inprocess.Loc
 	}
 }
 
-// slotless is a lock that nobody creates, and whose callers state how many may hold it.
+// slotless is a lock that is not created before use. Its callers state how many clients may hold it.
 type slotless struct{ inprocess.Limited }
 
-// fenced is a semaphore that gives fencing tokens.
+// fenced is a semaphore with fencing tokens.
 type fenced struct{ fixed }
 
 func (f fenced) Token(name string, slot int) int64 {
 	return semaphores.FencedClient{Client: f.Client}.Token(name, slot)
 }
 
-// limited is a semaphore whose callers state how many may hold it.
+// limited is a semaphore whose callers state how many clients may hold it.
 type limited struct{ fixed }
 
 func (l limited) AcquireLimited(ctx context.Context, name string, limit int) (int, error) {
@@ -72,7 +72,7 @@ func (r resizable) Remove(_ context.Context, name string, slots int) error {
 	return unlessBusy(r.Client.Remove(name, slots))
 }
 
-// unlessBusy says of an error that nothing happened, where the library says that others were in the way.
+// unlessBusy marks an error as one without an effect if the library says that other clients were in the way.
 func unlessBusy(err error) error {
 	if errors.Is(err, semaphores.ErrBusy) {
 		return errors.Join(inprocess.ErrNoEffect, err)

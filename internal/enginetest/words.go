@@ -12,13 +12,15 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// OfSemaphores are words that say something of semaphores only. The names of properties are the same for all.
+// OfSemaphores matches words that make sense only for semaphores, such as "slot". namesOfSomeKind removes the names
+// of properties, which are the same for all kinds of locks.
 var (
 	OfSemaphores    = regexp.MustCompile(`(?i)\b(slots?|removed|remove|full)\b`)
 	namesOfSomeKind = strings.NewReplacer("no-phantom-slot", "", "contiguous-slots", "", "persistent-mutex", "")
 )
 
-// SpeaksOfMutex fails where the card, a diagram, a page or a file about a mutex has words of semaphores.
+// SpeaksOfMutex fails the test if the report, a diagram, a page or a counterexample about a mutex uses words of
+// semaphores.
 func SpeaksOfMutex(t *testing.T, res *engine.Result) {
 	t.Helper()
 	texts := make(map[string]string)
@@ -45,7 +47,7 @@ func SpeaksOfMutex(t *testing.T, res *engine.Result) {
 	}
 }
 
-// pictured are the executions of a result, without porcupine's pictures.
+// pictured returns the executions of a result, without porcupine's visualisations.
 func pictured(res *engine.Result) (all []report.Execution) {
 	for _, t := range res.Traces {
 		all = append(all, report.Execution{Trace: t})
@@ -53,7 +55,7 @@ func pictured(res *engine.Result) (all []report.Execution) {
 	return all
 }
 
-// Card is what a result shows, but for how long it took: the card, the JSON and the counterexamples.
+// Card returns what a result shows, except its duration: the summary, the JSON report and the counterexamples.
 func Card(t testing.TB, res *engine.Result) string {
 	t.Helper()
 	res.Report.Elapsed = 0

@@ -1,9 +1,9 @@
-// Package figures measures how fast lockproof is, side by side with something else in the same run, and writes the
-// page of figures beside it: `make figures`. A figure is a table of cases that are measured in turn, several times,
-// each against the first case of the same turn. The page has the medians of these ratios. Without its flags the
-// test measures each figure once, at a tiny size, so that all of them can be measured.
+// Package figures measures how fast lockproof is, and writes the page of figures: `make figures`. A figure is a table
+// of cases. Each case is measured several times, and compared with the first case of the same round. The page shows
+// the medians of these ratios. Without its flags, the test measures each figure once, at a tiny size, to check that
+// it can be measured.
 //
-//	figures_test.go  the flags, what a figure is, and how one is measured
+//	figures_test.go  the flags, the type of a figure, and how one is measured
 //	page_test.go     the page
 //	search_test.go   figures of the search, and of sampling
 //	history_test.go  figures of histories

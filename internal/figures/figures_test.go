@@ -22,36 +22,36 @@ var (
 	rounds    = flag.Int("rounds", 3, "how often each figure is measured")
 )
 
-// figure is a section of the page.
+// figure is a table of measurements, and a section of the page.
 type figure struct {
 	title string
 	about string // what is measured, in one or two sentences
-	how   string // the command or test that measures the same by itself
+	how   string // another command or test that measures the same
 	cores string
-	ratio string // the column of ratios: what is compared with the first case
-	times bool   // the ratio is how many times as good as the first case; otherwise how many times as much as it
-	once  bool   // it takes so long that one round has to do
-	// need is what is missing on this machine, "" for nothing. It may be nil.
+	ratio string // title of the column of ratios, such as "times as fast"
+	times bool   // the ratio is the first case's cost divided by the case's; otherwise the inverse
+	once  bool   // measure only one round, as it takes long
+	// need returns what is missing on this machine to measure the figure; "" if nothing is. It may be nil.
 	need func() string
 	// round measures each case once. A case has the same name in each round.
 	round func(t *testing.T, s scale) []measured
 }
 
-// measured is what a case has cost, in any unit.
+// measured is the cost of one case, for example in seconds or bytes.
 type measured struct {
 	name string
 	cost float64
-	note string // what else there is to say
+	note string // a remark for the table; may be ""
 	none string // why it has no ratio; "" if it has one
 }
 
-// scale says how large a round is.
+// scale is the size of a measurement.
 type scale struct {
 	tiny bool
 	long bool
 }
 
-// of is the usual size, or the tiny one.
+// of returns tiny if the scale is tiny, otherwise usual.
 func (s scale) of(usual, tiny int) int {
 	if s.tiny {
 		return tiny
@@ -59,10 +59,10 @@ func (s scale) of(usual, tiny int) int {
 	return usual
 }
 
-// figures are those of the page, in its order.
+// figures are all figures, in the order of the page.
 var figures = slices.Concat(searchFigures, historyFigures, gateFigures)
 
-// TestMain writes a history instead, where a figure has it do so.
+// TestMain runs the tests. If an environment variable asks for it, the process writes a history instead.
 func TestMain(m *testing.M) {
 	if crowd := os.Getenv(crowdVariable); crowd != "" {
 		writeCrowd(crowd)
@@ -71,7 +71,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestFigures measures figures and writes the page, or tries whether each can be measured.
+// TestFigures measures the figures and writes the page. Without -measure it only checks that each figure can be
+// measured.
 func TestFigures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out figures")
@@ -98,7 +99,7 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestPageIsOfTheseFigures: the page has a section for each figure, and no other one.
+// TestPageIsOfTheseFigures: the page has exactly one section for each figure.
 func TestPageIsOfTheseFigures(t *testing.T) {
 	p := readPage(t)
 	for _, f := range figures {
@@ -126,7 +127,7 @@ func try(t *testing.T, f *figure) {
 	}
 }
 
-// measure is a figure's table.
+// measure measures a figure and returns its table, in Markdown.
 func measure(t *testing.T, f *figure) string {
 	if f.need != nil {
 		if missing := f.need(); missing != "" {
@@ -144,7 +145,7 @@ func measure(t *testing.T, f *figure) string {
 	return table(f, all)
 }
 
-// table shows the median of each case's ratios to the first case of its round.
+// table returns a Markdown table with the median ratio of each case to the first case.
 func table(f *figure, all [][]measured) string {
 	var b strings.Builder
 	notes := slices.ContainsFunc(all[0], func(m measured) bool { return m.note != "" })
@@ -169,7 +170,8 @@ func table(f *figure, all [][]measured) string {
 	return b.String()
 }
 
-// ratioOf is the median of a case's ratios. A round in which it has none, or the first case has none, is left out.
+// ratioOf returns the median ratio of the i-th case. Rounds in which that case or the first case has no cost are
+// ignored.
 func ratioOf(f *figure, all [][]measured, i int) string {
 	var ratios []float64
 	for _, round := range all {
@@ -188,7 +190,7 @@ func ratioOf(f *figure, all [][]measured, i int) string {
 	return digits(ratios[len(ratios)/2])
 }
 
-// digits is a ratio with two or three digits that mean something.
+// digits formats a ratio with two or three significant digits.
 func digits(r float64) string {
 	switch {
 	case r >= 100:
@@ -201,10 +203,10 @@ func digits(r float64) string {
 	return fmt.Sprintf("%.2g", r)
 }
 
-// processor is how long the processor is at work for this process while f runs, in seconds. Neighbours on the machine
-// change it less than the time by the clock.
+// processor returns the processor time that this process uses while f runs, in seconds. Other programs on the machine
+// affect it less than the elapsed time.
 func processor(f func()) float64 {
-	runtime.GC() // what was before is not counted
+	runtime.GC() // so that earlier garbage is not counted
 	before := used()
 	f()
 	return (used() - before).Seconds()
@@ -218,7 +220,7 @@ func used() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// clock is how long f takes by the clock, in seconds.
+// clock returns the elapsed time of f, in seconds.
 func clock(f func()) float64 {
 	began := time.Now()
 	f()

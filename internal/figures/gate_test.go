@@ -18,10 +18,11 @@ import (
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
-// calls are what each of three clients calls in an execution.
+// calls are the operations that each of three clients calls in an execution.
 var calls = []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}, {Op: lock.Release}, {Op: lock.Acquire}, {Op: lock.Release}}
 
-// gateFigures compare calls, of which an execution has 15, and not executions: the locks are not alike.
+// gateFigures are the figures of clients behind the gate. They compare the time per call, since the clients of the
+// cases have different kinds of locks.
 var gateFigures = []figure{{
 	title: "Clients behind the gate",
 	about: "A call of a client, where 3 clients call 5 operations each in an execution on the simulated broker: the example in Go " +
@@ -42,7 +43,7 @@ var gateFigures = []figure{{
 	},
 }}
 
-// ungated is how long a call of the example takes without a gate.
+// ungated measures the time per call of the example in Go without a gate.
 func ungated(t *testing.T, executions int) measured {
 	server, err := wire.Listen("127.0.0.1:0", wire.Config{Backend: wire.NewSimulated(wire.SimulatedOptions{})})
 	if err != nil {
@@ -89,7 +90,7 @@ func callAll(t *testing.T, c *amqplocks.Client) {
 	}
 }
 
-// gated is how long a call takes behind the gate, executions one after another.
+// gated measures the time per call behind the gate. It runs one execution after another.
 func gated(t *testing.T, name string, starter foreign.Starter, kind lock.Kind, executions int) measured {
 	_, done := subprocess.LeaveProcessors()
 	defer done()
@@ -108,7 +109,7 @@ func gated(t *testing.T, name string, starter foreign.Starter, kind lock.Kind, e
 			t.Fatal(err)
 		}
 	}
-	run() // its clients are started
+	run() // this starts the clients
 	took := clock(func() {
 		for range executions {
 			run()
@@ -117,7 +118,7 @@ func gated(t *testing.T, name string, starter foreign.Starter, kind lock.Kind, e
 	return measured{name: name, cost: took / float64(executions*len(sc.Clients)*len(calls))}
 }
 
-// written is the program that `init go` writes.
+// written builds the program that `init go` generates, and returns its starter.
 func written(t *testing.T) foreign.Starter {
 	dir := t.TempDir()
 	text, err := os.ReadFile("../../cmd/lockproof/cli/start/go/adapter.go.txt")

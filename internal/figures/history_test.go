@@ -23,7 +23,7 @@ import (
 	"github.com/lockproof/lockproof/model/linear"
 )
 
-// slots are those of the semaphore that all these histories are of.
+// slots is the number of slots of the semaphore in all these histories.
 const slots = 8
 
 var historyFigures = []figure{
@@ -54,7 +54,8 @@ var historyFigures = []figure{
 	},
 }
 
-// unlessLegal is that a history was not decided; each of these is legal.
+// unlessLegal returns "not decided" for an undecided history and "" for a legal one. The test fails if the history is
+// found illegal, since all of them are legal.
 func unlessLegal(t *testing.T, f linear.Finding) string {
 	t.Helper()
 	if f.Decision == linear.Illegal {
@@ -66,10 +67,11 @@ func unlessLegal(t *testing.T, f linear.Finding) string {
 	return ""
 }
 
-// patience is how long the processor may be at work for porcupine over a history.
+// patience is the maximum processor time for porcupine to check one history.
 const patience = 5 * time.Second
 
-// besidePorcupine is linearizability of the same histories, by both.
+// besidePorcupine is a figure that compares lockproof and porcupine, which check the linearizability of the same
+// histories.
 func besidePorcupine(clients int, unanswered float64) figure {
 	title := fmt.Sprintf("Histories of %d clients, %v %% unanswered, against porcupine", clients, 100*unanswered)
 	if unanswered == 0 {
@@ -102,8 +104,8 @@ func besidePorcupine(clients int, unanswered float64) figure {
 	}
 }
 
-// byPorcupine is how long porcupine takes, or that it has no answer in time. When its time is over no step is possible
-// any more: it goes back to the beginning and ends.
+// byPorcupine returns the processor time that porcupine takes to check a history, or "no answer" if it exceeds the
+// limit. After the limit the model allows no more steps, so that porcupine returns soon.
 func byPorcupine(t *testing.T, h *history.History, limit time.Duration) (cost float64, none string) {
 	var legal bool
 	var steps atomic.Int64
@@ -136,7 +138,7 @@ func byPorcupine(t *testing.T, h *history.History, limit time.Duration) (cost fl
 	return 0, ""
 }
 
-// byUs checks a history often enough to be measured.
+// byUs measures the time that lockproof takes to check a history. It checks short histories repeatedly.
 func byUs(t *testing.T, h *history.History, operations int) measured {
 	m := measured{name: "lockproof, " + style.Grouped(operations) + " operations"}
 	times := max(1, 100_000/operations)
@@ -148,7 +150,8 @@ func byUs(t *testing.T, h *history.History, operations int) measured {
 	return m
 }
 
-// crowdVariable has the test's binary write the history of a crowd to standard output: the crowd as JSON.
+// crowdVariable names an environment variable with a [drawn.Crowd] as JSON. With it, the test binary writes that
+// history to standard output.
 const crowdVariable = "LOCKPROOF_FIGURES_CROWD"
 
 func writeCrowd(text string) {
@@ -173,7 +176,7 @@ func writeCrowd(text string) {
 	}
 }
 
-// piped has lockproof judge longer and longer histories from a pipe.
+// piped measures how lockproof checks longer and longer histories that it reads from a pipe.
 func piped(t *testing.T, s scale) (all []measured) {
 	program := filepath.Join(t.TempDir(), "lockproof")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/lockproof").CombinedOutput(); err != nil {
@@ -198,14 +201,15 @@ func piped(t *testing.T, s scale) (all []measured) {
 	return all
 }
 
-// pipe has the program judge a history of so many operations, and is its processor's time and its most memory.
+// pipe lets the program check a history with the given number of operations. It returns the program's processor time
+// and its maximum memory.
 func pipe(t *testing.T, program string, operations int) (took time.Duration, memory int64) {
 	t.Helper()
 	crowd, err := json.Marshal(drawn.Crowd{Operations: operations, Clients: 30, Slots: slots, Unanswered: 0.01, Evidence: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The memory of a process counts from before it is another program, so it is started by one that is small.
+	// The measured memory of a process includes its time as a copy of its parent. So a small process starts it.
 	small := exec.CommandContext(t.Context(), os.Args[0])
 	small.Env = append(os.Environ(), crowdVariable+"="+string(crowd), programVariable+"="+program)
 	out, err := small.CombinedOutput()
@@ -218,10 +222,11 @@ func pipe(t *testing.T, program string, operations int) (took time.Duration, mem
 	return took, memory
 }
 
-// programVariable has the test's binary, where it is to write a history, have that program judge it instead.
+// programVariable names an environment variable with the path of a program. With it and crowdVariable, the test
+// binary lets that program check the history.
 const programVariable = "LOCKPROOF_FIGURES_PROGRAM"
 
-// writeTo starts the program, writes the history to it, and prints what that took.
+// writeTo starts the program, pipes the history to it, and prints the program's processor time and maximum memory.
 func writeTo(program string) {
 	writer, check := exec.Command(os.Args[0]), exec.Command(program, "check", "-")
 	writer.Env = append(os.Environ(), programVariable+"=")

@@ -34,7 +34,7 @@ func readPage(t *testing.T) *page {
 	return p
 }
 
-// put puts a figure's table into its section.
+// put stores a figure's table in its section.
 func (p *page) put(f *figure, table string) {
 	cores := f.cores
 	if f.once {
@@ -43,7 +43,7 @@ func (p *page) put(f *figure, table string) {
 	p.sections[f.title] = wrap(f.about) + "\n\n" + table + "\nMeasured by " + f.how + "; " + cores + "."
 }
 
-// write writes the page, with the sections that were measured now or before.
+// write writes the page to its file. Figures that were not measured now keep their earlier tables.
 func (p *page) write(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(introduction)

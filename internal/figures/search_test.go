@@ -77,12 +77,12 @@ var searchFigures = []figure{
 	},
 }
 
-// configuration is the configuration whose states are visited.
+// configuration returns the configuration whose states are visited, with the given faults.
 func configuration(s scale, faults sim.FaultBounds) explore.Exploration {
 	return explore.Exploration{Workload: explore.Workload{Clients: s.of(3, 2), Rounds: 1, Admins: s.of(1, 0), Slots: 1, Faults: faults}}
 }
 
-// visit visits every state of a configuration, and is how many there are.
+// visit visits every state of a configuration, and returns the number of states.
 func visit(t *testing.T, e explore.Exploration) int64 {
 	t.Helper()
 	x, err := explore.Run(t.Context(), e)
@@ -92,7 +92,7 @@ func visit(t *testing.T, e explore.Exploration) int64 {
 	return x.Search.States
 }
 
-// reductions is what each reduction is worth where such faults are possible.
+// reductions is a figure that compares the search with different reductions, if the given faults are possible.
 func reductions(faults string, bounds sim.FaultBounds) figure {
 	cases := []struct {
 		name string
@@ -128,11 +128,11 @@ func reductions(faults string, bounds sim.FaultBounds) figure {
 	}
 }
 
-// spinLine is a line of the table that TestSpin prints: what was run, states, transitions, the time by the clock, and
-// that of the processor.
+// spinLine matches a line of the table that TestSpin prints: program, states, transitions, elapsed time, and
+// processor time.
 var spinLine = regexp.MustCompile(`(?m)^ +((?:Spin|lockproof), .*?) {2,}\d+ +\d+ +[0-9.]+s +([0-9.]+)s`)
 
-// spin has TestSpin compare Spin and the search, which compares counts by itself: there is no tiny size.
+// spin runs TestSpin, which compares the model checker Spin with our search. It has no tiny size.
 func spin(t *testing.T, s scale) (all []measured) {
 	if s.tiny {
 		return nil
@@ -155,10 +155,10 @@ func spin(t *testing.T, s scale) (all []measured) {
 	return all
 }
 
-// hashed keeps the compiler from leaving hashes out.
+// hashed is written so that the compiler does not remove the computation of hashes.
 var hashed byte
 
-// hashing is how long one hash takes.
+// hashing returns the time to compute one hash, in seconds.
 func hashing(n int) float64 {
 	block := make([]byte, 1<<10)
 	return processor(func() {
@@ -170,7 +170,7 @@ func hashing(n int) float64 {
 	}) / float64(n)
 }
 
-// walking is how long one step of a random walk takes.
+// walking measures the time of one step of a random walk.
 func walking(t *testing.T, walks int) measured {
 	e := explore.Exploration{Workload: explore.Workload{Clients: 3, Rounds: 2, Admins: 1, Slots: 2, Faults: sim.FaultBounds{Crashes: 1}}}
 	b, err := e.Bounds()

@@ -1,4 +1,4 @@
-// Package foreigntest has clients of known virtue for tests of package external.
+// Package foreigntest provides clients with known bugs, for tests of package foreign.
 package foreigntest
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Machines starts clients that are a target of ours over amqp091-go: real sockets, and a protocol of
-// which it is known what is wrong with it.
+// Machines starts clients that run one of this module's lock machines over amqp091-go. They use real sockets, and the
+// bug of their protocol is known.
 type Machines struct {
 	Target  *lock.Target
 	Options lock.Options
@@ -41,7 +41,7 @@ type machineClient struct {
 
 var errKilled = errors.New("killed")
 
-// unhurried is how long a client waits for anything, so that it gives up nothing on a busy machine.
+// unhurried is the timeout of all waiting, long enough that a client never times out on a busy machine.
 const unhurried = 5 * time.Minute
 
 func (c *machineClient) Initialize(_ context.Context, in foreign.Setup) (foreign.About, error) {
@@ -53,7 +53,7 @@ func (c *machineClient) Call(ctx context.Context, op lock.Op, p foreign.Params) 
 	layout := c.layouts[p.Name]
 	if layout == nil {
 		clear(c.layouts)
-		*c.names = amqp.Names{} // there is a bound to how many it can number, and each run has new ones
+		*c.names = amqp.Names{} // forget old names, as their number is limited and each run has new ones
 		layout = amqplock.LayoutOf(c.Target, c.names, p.Name, 12)
 		c.layouts[p.Name] = layout
 	}
@@ -106,7 +106,7 @@ func (c *machineClient) connected(ctx context.Context, open bool) (*rabbitmq.Con
 	if c.killed {
 		return nil, errKilled
 	}
-	if open && c.conn != nil { // whatever becomes of the old one
+	if open && c.conn != nil { // even if the old connection is still open
 		c.conn.Close()
 		c.conn = nil
 	}

@@ -1,4 +1,4 @@
-// Package gatetest judges small locks that stand on servers behind the gate.
+// Package gatetest tests small locks on servers behind the gate.
 package gatetest
 
 import (
@@ -18,18 +18,20 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
-	_ "github.com/lockproof/lockproof/sim/amqp" // draws scenarios
+	_ "github.com/lockproof/lockproof/sim/amqp" // needed to draw scenarios
 )
 
-// Server is a server of a test. A test is skipped where it is not installed, and fails if Require is set in the environment.
+// Server is the server of a test. If it is not installed, the test is skipped. If the environment variable named by
+// Require is 1, the test fails instead.
 type Server struct {
 	Open    func() (gate.Server, error)
 	Require string
-	// Executions are how many are run for a lock that is right, and for one that is not at most; 0 is 300.
+	// Executions is the number of executions of a correct lock, and the maximum number for one with bugs. 0 means
+	// 300.
 	Executions int
 }
 
-// missing skips a test whose server is not there.
+// missing skips the test if err says that the server is not installed, and fails it for any other error.
 func (s Server) missing(t *testing.T, err error) {
 	t.Helper()
 	if (errors.Is(err, process.ErrMissing) || errors.Is(err, clock.ErrNone)) && os.Getenv(s.Require) != "1" {
@@ -40,7 +42,7 @@ func (s Server) missing(t *testing.T, err error) {
 	}
 }
 
-// Start starts a server for a test.
+// Start starts the server for a test.
 func (s Server) Start(t *testing.T) gate.Server {
 	t.Helper()
 	server, err := s.Open()
@@ -53,7 +55,8 @@ func (s Server) Start(t *testing.T) gate.Server {
 	return server
 }
 
-// Judge runs a mutex until what is wrong with it was found, and sees that nothing else is. Nothing is wrong with one that is right.
+// Judge runs executions of a mutex until all properties in wrong were violated. The test fails if another property is
+// violated, or if one in wrong never is. For a correct mutex, wrong is empty.
 func (s Server) Judge(t *testing.T, starter foreign.Starter, wrong property.Set) {
 	t.Helper()
 	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: s.Open, Starter: starter, Kind: lock.Mutex, Names: sim.LockNames()})
@@ -89,7 +92,8 @@ func (s Server) Judge(t *testing.T, starter foreign.Starter, wrong property.Set)
 	}
 }
 
-// Repeats sees that a scenario comes to the same whenever it is run, in so many scenarios. A busy machine has a few tries.
+// Repeats checks that each scenario has the same execution in two consecutive runs of all scenarios. It tries a few
+// times, as the machine may be busy.
 func (s Server) Repeats(t *testing.T, starter foreign.Starter, scenarios int) {
 	t.Helper()
 	first := s.drawn(t, starter, scenarios)
@@ -105,10 +109,10 @@ func (s Server) Repeats(t *testing.T, starter foreign.Starter, scenarios int) {
 	t.Errorf("no two runs of %d came to the same", repeatTries+1)
 }
 
-// repeatTries is how many runs may differ from the one before, where the machine is busy.
+// repeatTries is the maximum number of times that the scenarios are run again.
 const repeatTries = 3
 
-// drawn is what scenarios come to, with clients of their own.
+// drawn runs scenarios with new clients, and returns their executions as text.
 func (s Server) drawn(t *testing.T, starter foreign.Starter, scenarios int) (all []string) {
 	t.Helper()
 	runner, err := foreign.NewRunner(t.Context(), foreign.Config{Open: s.Open, Starter: starter, Kind: lock.Mutex, Names: sim.LockNames()})
@@ -128,7 +132,7 @@ func (s Server) drawn(t *testing.T, starter foreign.Starter, scenarios int) (all
 	return all
 }
 
-// Drawn is an execution in a line for each step.
+// Drawn returns an execution as text, one line per step.
 func Drawn(x *foreign.Execution) string {
 	var b strings.Builder
 	for i, s := range x.Steps {

@@ -7,27 +7,28 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// Open is a gate that is open: everything passes at once.
+// Open is a gate that lets everything pass at once.
 type Open struct{}
 
 var _ gate.Gate = Open{}
 
-// Opened does nothing.
+// Opened implements [gate.Gate]; it does nothing.
 func (Open) Opened(gate.Conn) {}
 
-// Arrived lets a command pass.
+// Arrived lets the command pass to the server.
 func (Open) Arrived(c gate.Command) { c.Pass() }
 
-// Answered sends an answer.
+// Answered sends the answer on to the client.
 func (Open) Answered(a gate.Answer) { a.Send(false) }
 
-// ClientGone tells the server.
+// ClientGone tells the server that the client's connection has ended.
 func (Open) ClientGone(c gate.Conn, _ error) { c.Release() }
 
-// ServerGone tells the client.
+// ServerGone tells the client that the server's connection has ended.
 func (Open) ServerGone(c gate.Conn) { c.HangUp() }
 
-// URL is where a client finds a server behind an open gate, until the test ends.
+// URL starts listening for clients of server s, behind a gate that lets everything pass. It returns the address,
+// which is valid until the test ends.
 func URL(t *testing.T, s gate.Server) string {
 	t.Helper()
 	a, err := s.Listen(Open{}, gate.Limits{Connections: 100, Handshake: time.Minute})

@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 )
 
-// Feed cuts all commands off what a client has written, and then all replies off what its server has said. Each has to be said in
-// words, and none may be longer than what there is.
+// Feed parses all commands in sent, which a client wrote, and all replies in said, which the server wrote. The test
+// fails if a message has no description, or is longer than the bytes there are.
 func Feed(t *testing.T, s stream.Session, sent, said []byte) {
 	t.Helper()
 	names := stream.NewNames("part")

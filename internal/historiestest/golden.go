@@ -1,5 +1,5 @@
-// Package historiestest has what the tests of records, diagrams and reports share: expected output, and executions made
-// by hand.
+// Package historiestest has helpers for the tests of histories, diagrams and reports: comparison with expected
+// output, and hand-written executions.
 package historiestest
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/lockproof/lockproof/internal/pinned"
 )
 
-// Golden compares output with a file of testdata/histories.
+// Golden compares a text with the file of that name in testdata/histories.
 func Golden(t *testing.T, name, got string) {
 	t.Helper()
 	pinned.Text(t, filepath.Join(testdata(t), "histories", name), got)
 }
 
-// testdata is the module's directory of that name.
+// testdata returns the path of the module's testdata directory.
 func testdata(t *testing.T) string {
 	t.Helper()
 	dir := ".."

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// script builds a trace by hand: each call adds a step.
+// script builds a trace by hand; each call of a method adds a step.
 type script struct {
 	scenario.Trace
 	names  *amqp.Names
@@ -38,7 +38,7 @@ func newScript(target string, kind lock.Kind, slots uint8, clients ...[]scenario
 	return s
 }
 
-// do adds a step: an action, a command (or none) with its reply, and the events it led to.
+// do adds a step: an action, a command (or none) with its reply, and the events that it caused.
 func (s *script) do(a scenario.Action, c amqp.Command, r amqp.Reply, events ...history.Event) {
 	s.Scenario.Schedule.Actions = append(s.Scenario.Schedule.Actions, a)
 	s.now += int64(a.Arg)
@@ -92,7 +92,8 @@ func ops(list ...lock.Op) (out []scenario.Operation) {
 	return out
 }
 
-// LockedTaken is RESOURCE_LOCKED taken for success: the classic way to give one slot to two clients.
+// LockedTaken is an execution of a client that takes the error RESOURCE_LOCKED for success, so that two clients hold
+// one slot.
 func LockedTaken() *scenario.Trace {
 	s := newScript("resource-locked-is-success", lock.Semaphore, 1, ops(lock.Acquire, lock.Verify), ops(lock.Acquire))
 	s.step(1, s.probe(s.layout.A[1]), ack, begin(1, lock.Acquire))
@@ -109,7 +110,8 @@ func LockedTaken() *scenario.Trace {
 	return &s.Trace
 }
 
-// NotAwaited is a release that waits for no reply, and has no effect: the broker has closed the channel.
+// NotAwaited is an execution with a release that does not wait for its reply. The release has no effect, because the
+// broker has closed the channel.
 func NotAwaited() *scenario.Trace {
 	s := newScript("release-without-waiting", lock.Semaphore, 1, ops(lock.Acquire, lock.Release))
 	s.grant(1, 1)
@@ -120,7 +122,7 @@ func NotAwaited() *scenario.Trace {
 	return &s.Trace
 }
 
-// Faults has one of everything that can go wrong.
+// Faults is an execution with one fault of every kind.
 func Faults() *scenario.Trace {
 	s := newScript("semaphore", lock.Semaphore, 2,
 		ops(lock.Acquire, lock.Verify), ops(lock.Acquire, lock.Release), []scenario.Operation{{Op: lock.Remove, Arg: 1}, {Op: lock.Count}})
@@ -157,7 +159,7 @@ func Faults() *scenario.Trace {
 	return &s.Trace
 }
 
-// Mutex has the one queue of a true mutex, and slots without numbers.
+// Mutex is an execution of a true mutex, which has one queue and no slot numbers.
 func Mutex() *scenario.Trace {
 	s := newScript("mutex", lock.Mutex, 1, ops(lock.Acquire, lock.Release), ops(lock.Acquire))
 	claim := amqp.Command{Method: amqp.QueueDeclare, Queue: s.layout.Mutex, Flags: amqp.Exclusive}
@@ -169,7 +171,7 @@ func Mutex() *scenario.Trace {
 	return &s.Trace
 }
 
-// Crowd has more clients than a terminal has room for.
+// Crowd is an execution with more clients than fit on a terminal's line.
 func Crowd() *scenario.Trace {
 	var clients [][]scenario.Operation
 	for range 8 {

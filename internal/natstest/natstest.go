@@ -1,4 +1,5 @@
-// Package natstest gives tests a NATS server with JetStream of their own, and skips them where there is none.
+// Package natstest starts NATS servers with JetStream for tests. If nats-server is not installed, the tests are
+// skipped.
 //
 // With LOCKPROOF_REQUIRE_NATS=1 in the environment, a test that would be skipped fails instead.
 package natstest
@@ -14,7 +15,8 @@ import (
 	"time"
 )
 
-// EnvRequire names the environment variable that makes a missing server a failure.
+// EnvRequire names an environment variable. If it is 1, a test fails if the server is missing; otherwise it is
+// skipped.
 const EnvRequire = "LOCKPROOF_REQUIRE_NATS"
 
 // Server is a nats-server on a port of its own, with its files in a directory of its own.
@@ -30,7 +32,8 @@ type Server struct {
 
 const startLimit = 20 * time.Second
 
-// Start starts a server with a configuration besides the usual, which may be "". It is stopped at the end of the test.
+// Start starts a server, which is stopped at the end of the test. configuration replaces the usual configuration,
+// which only enables JetStream; "" keeps it.
 func Start(t testing.TB, configuration string) *Server {
 	t.Helper()
 	program, err := find()
@@ -63,7 +66,7 @@ func Start(t testing.TB, configuration string) *Server {
 	return s
 }
 
-// find is where the program is: on the path, or where Debian's package has it.
+// find returns the path of nats-server: on the PATH, or where Debian's package installs it.
 func find() (string, error) {
 	for _, name := range []string{"nats-server", "/usr/sbin/nats-server"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -73,7 +76,7 @@ func find() (string, error) {
 	return "", errors.New("NOT TESTED: nats-server is missing: install it, such as with apt-get install nats-server")
 }
 
-// free is an address without a listener.
+// free returns an address of this machine on which nothing listens.
 func free() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -82,7 +85,7 @@ func free() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// Kill kills the server, which has no time to tidy up.
+// Kill kills the server, without a clean shutdown.
 func (s *Server) Kill() {
 	if s.process != nil {
 		s.process.Process.Kill()
@@ -91,7 +94,7 @@ func (s *Server) Kill() {
 	}
 }
 
-// Resume starts it again where it was killed.
+// Resume starts the killed server again, at the same address and with the same files.
 func (s *Server) Resume() {
 	s.t.Helper()
 	s.process = exec.Command(s.program, s.args...)

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Bounds of what is shown of a difference.
+// Limits of what is shown of a difference.
 const (
 	mostLines     = 60
-	mostLineBytes = 600       // of a line
-	mostCells     = 4_000_000 // of the table of common lines
+	mostLineBytes = 600       // maximum bytes shown of a line
+	mostCells     = 4_000_000 // maximum number of cells of the table for finding common lines
 )
 
-// Difference shows the lines in which two texts differ: "-" before a line that was, "+" before a line that is. Line
-// numbers are those of the new text.
+// Difference returns the lines in which two texts differ: "-" precedes a line of the old text, "+" a line of the new
+// text. Line numbers are those of the new text.
 func Difference(was, is string) string {
 	a, b := strings.Split(was, "\n"), strings.Split(is, "\n")
 	start := 0
@@ -25,7 +25,7 @@ func Difference(was, is string) string {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
 	var out []string
-	next := -1 // line of b behind the last one shown
+	next := -1 // index in b after the last line that was shown
 	show := func(sign, line string, at int) {
 		if at != next {
 			out = append(out, fmt.Sprintf("@ line %d", start+at+1))
@@ -45,10 +45,10 @@ func Difference(was, is string) string {
 	return strings.Join(out, "\n")
 }
 
-// edit calls show for each line of a or b that the longest common subsequence leaves out, with where that is in b. Texts
-// too long for a table of common lines differ as wholes.
+// edit calls show for each line that is only in a ("-") or only in b ("+"), with its index in b. It computes a
+// longest common subsequence of lines; if the texts are too long for that, it shows all lines of both.
 func edit(a, b []string, show func(sign, line string, at int)) {
-	common := make([][]int32, len(a)+1) // common[i][j] is how many lines a[i:] and b[j:] have in common
+	common := make([][]int32, len(a)+1) // common[i][j] is the number of lines that a[i:] and b[j:] have in common
 	if len(a)*len(b) <= mostCells {
 		for i := range common {
 			common[i] = make([]int32, len(b)+1)

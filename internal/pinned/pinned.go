@@ -11,38 +11,39 @@ import (
 	"testing"
 )
 
-// File is the table of one test.
+// File is the table of one test's results.
 type File struct {
 	t    *testing.T
 	text bytes.Buffer
 }
 
-// New begins a test's table, before any block.
+// New returns a table without blocks.
 func New(t *testing.T) *File { return &File{t: t} }
 
-// Seen collects what is compared of a block's inputs.
+// Seen collects the results for the inputs of a block.
 type Seen struct {
-	at     int // the input
+	at     int // index of the present input
 	counts map[string]int
 	rows   []string
 	same   []*outcome
-	rest   bytes.Buffer // of one input
+	rest   bytes.Buffer // text for the digest, of the present input
 }
 
-// outcome is what several inputs have in common.
+// outcome is a result, with the inputs that have it.
 type outcome struct {
 	text  string
 	at    []int
 	names []string
 }
 
-// Rowf adds a row below the block's line.
+// Rowf adds a row below the block's line. The arguments are those of fmt.Sprintf.
 func (s *Seen) Rowf(format string, args ...any) {
 	text := strings.TrimRight(fmt.Sprintf(format, args...), "\n")
 	s.rows = append(s.rows, strings.Split(text, "\n")...)
 }
 
-// Same adds the name of an input to the row of all inputs with an outcome. These rows come last.
+// Same adds an input's name to the row for the result text. That row lists all inputs with this result. Such rows
+// come after those of Rowf.
 func (s *Seen) Same(name, text string) {
 	i := slices.IndexFunc(s.same, func(o *outcome) bool { return o.text == text })
 	if i < 0 {
@@ -51,7 +52,8 @@ func (s *Seen) Same(name, text string) {
 	s.same[i].at, s.same[i].names = append(s.same[i].at, s.at), append(s.same[i].names, name)
 }
 
-// row is the outcome and its inputs: of three or more in a row, the first and the last.
+// row returns the result and the names of its inputs. Of three or more consecutive inputs it lists only the first and
+// the last.
 func (o *outcome) row() string {
 	out := o.text + " ←"
 	for i := 0; i < len(o.at); i++ {
@@ -75,13 +77,15 @@ func (s *Seen) Count(what string) { s.Add(what, 1) }
 // Add adds n to a counter on the block's line.
 func (s *Seen) Add(what string, n int) { s.counts[what] += n }
 
-// Printf adds to the text that only the digest covers. It must be the same on every machine: no pointers, no times.
+// Printf adds text that only the digest covers. The text must be the same on every machine, so it must contain no
+// pointers and no times.
 func (s *Seen) Printf(format string, args ...any) { fmt.Fprintf(&s.rest, format, args...) }
 
-// Write adds bytes to the text that only the digest covers. It never fails.
+// Write adds bytes that only the digest covers. It never fails.
 func (s *Seen) Write(b []byte) (int, error) { return s.rest.Write(b) }
 
-// Block runs inputs from 0 on. It adds a line with the sums over all inputs, and their rows.
+// Block calls run for each input, from 0 to inputs-1. It adds the block's line, with the sums over all inputs, and
+// the rows below it.
 func (f *File) Block(title string, inputs int, run func(i int, s *Seen)) {
 	s, all, digested := Seen{counts: make(map[string]int)}, fnv.New64a(), false
 	for i := range inputs {
@@ -90,7 +94,7 @@ func (f *File) Block(title string, inputs int, run func(i int, s *Seen)) {
 		run(i, &s)
 		digested = digested || s.rest.Len() > 0
 		fmt.Fprintf(all, "%d ", s.rest.Len())
-		_, _ = io.Copy(all, &s.rest) // neither fails
+		_, _ = io.Copy(all, &s.rest) // neither call can fail
 	}
 	fmt.Fprintf(&f.text, "%s: %d inputs", title, inputs)
 	for _, what := range slices.Sorted(maps.Keys(s.counts)) {
@@ -108,7 +112,7 @@ func (f *File) Block(title string, inputs int, run func(i int, s *Seen)) {
 	}
 }
 
-// Compare compares the table with a file, or rewrites the file.
+// Compare compares the table with the file at path or, with -rewrite, writes the file.
 func (f *File) Compare(path string) {
 	f.t.Helper()
 	Text(f.t, path, f.text.String())

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// squares is a table of a few inputs. One of them is other than it should be.
+// squares returns a table for a few inputs. The result for input odd is changed.
 func squares(t *testing.T, odd int) string {
 	f := New(t)
 	f.Block("squares", 200, func(i int, s *Seen) {
@@ -47,7 +47,7 @@ remainders: 20 inputs
 	}
 }
 
-// Each input's output is noticed if it changes: none of 200 digests is equal, and rows show old beside new.
+// Every change of one input's result changes the digest. A changed row is shown old and new.
 func TestChangesAreNoticed(t *testing.T) {
 	right := squares(t, -1)
 	seen := map[string]int{right: -1}
@@ -75,7 +75,7 @@ func TestChangesAreNoticed(t *testing.T) {
 	}
 }
 
-// Text moved from one input to the next is noticed too.
+// The digest also changes if text moves from one input to the next.
 func TestDigestSeparatesInputs(t *testing.T) {
 	split := func(at int) string {
 		f := New(t)
@@ -94,7 +94,7 @@ func TestDifference(t *testing.T) {
 		{"a\nb\nc\nd\ne", "a\nc\nd\nx\ne", "@ line 2\n-b\n@ line 4\n+x"},
 		{"", "a", "@ line 1\n-\n+a"},
 		{"a\nb", "a", "@ line 2\n-b"},
-		{strings.Repeat("a\n", 3000), strings.Repeat("b\n", 3000), ""}, // too long for a table
+		{strings.Repeat("a\n", 3000), strings.Repeat("b\n", 3000), ""}, // too long to compute common lines
 	} {
 		got := Difference(c.was, c.is)
 		if c.want == "" && c.was != c.is {

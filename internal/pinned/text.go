@@ -10,10 +10,11 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "take what tests come to as it is, and write it into testdata")
 
-// Rewriting reports whether files are to be written and not compared: -rewrite.
+// Rewriting reports whether -rewrite was given: files are written, not compared.
 func Rewriting() bool { return *rewrite }
 
-// Text compares a text with a file, or rewrites the file. The test fails with the lines that differ.
+// Text compares a text with the file at path or, with -rewrite, writes the file. If they differ, the test fails and
+// prints the differing lines.
 func Text(t *testing.T, path, got string) {
 	t.Helper()
 	if *rewrite {
@@ -31,7 +32,8 @@ func Text(t *testing.T, path, got string) {
 	}
 }
 
-// Scripts compares every text file in testdata: play gets a file's text, and returns it with the present results.
+// Scripts runs a test for every text file in testdata. play gets the file's text, and returns it with the present
+// results in place of the old ones.
 func Scripts(t *testing.T, play func(t *testing.T, script string) string) {
 	files, _ := filepath.Glob("testdata/*.txt")
 	if len(files) == 0 {

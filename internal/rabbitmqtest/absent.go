@@ -7,7 +7,7 @@ import (
 	"github.com/rabbitmq/amqp091-go"
 )
 
-// WantAbsent looks for queues that must not be there.
+// WantAbsent fails the test if one of the queues exists.
 func WantAbsent(t testing.TB, url string, queues []string) {
 	t.Helper()
 	conn, err := amqp091.Dial(url)

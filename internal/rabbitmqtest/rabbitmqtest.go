@@ -1,4 +1,4 @@
-// Package rabbitmqtest gives tests a real RabbitMQ, and skips them where there is none.
+// Package rabbitmqtest provides a real RabbitMQ to tests. If there is none, the tests are skipped.
 //
 // With LOCKPROOF_REQUIRE_BROKER=1 in the environment, a test that would be skipped fails instead.
 package rabbitmqtest
@@ -15,21 +15,20 @@ import (
 	"github.com/lockproof/lockproof/internal/containertest"
 )
 
-// EnvRequire names the environment variable that makes a missing broker a failure.
+// EnvRequire names an environment variable. If it is 1, a test fails if there is no broker; otherwise it is skipped.
 const EnvRequire = "LOCKPROOF_REQUIRE_BROKER"
 
-const startLimit = 3 * time.Minute // for a broker of our own to be ready; an image may have to be pulled
+const startLimit = 3 * time.Minute // for a broker to start, which may include pulling its image
 
-// URL is the address of a RabbitMQ that tests share, with one another and maybe with other programs:
-// name queues so that nothing collides, and remove them. It is the one that LOCKPROOF_AMQP_URL
-// names, else the one on this machine's usual port, else one that is started for this test binary
-// and stopped when its process ends.
+// URL returns the address of a RabbitMQ that tests share, with one another and maybe with other programs. So a test
+// must use queue names that are unique, and delete its queues. It is the RabbitMQ named by LOCKPROOF_AMQP_URL,
+// otherwise the one at this machine's usual port, otherwise one that is started for this test binary.
 func URL(t testing.TB) string {
 	t.Helper()
 	return Shared(t).URL
 }
 
-// Shared is the RabbitMQ whose address is [URL].
+// Shared returns the RabbitMQ with the address that [URL] returns.
 func Shared(t testing.TB) *rabbitmq.Broker {
 	t.Helper()
 	b, err := shared()
@@ -39,15 +38,15 @@ func Shared(t testing.TB) *rabbitmq.Broker {
 	return b
 }
 
-// Private is a RabbitMQ for this test alone, a private node whatever the environment says, which
-// may be restarted. It is stopped at the end of the test.
+// Private starts a RabbitMQ node for this test alone, even if the environment names another one. The test may restart
+// it. It is stopped at the end of the test.
 func Private(t testing.TB) *rabbitmq.Broker {
 	t.Helper()
 	return Configured(t, "")
 }
 
-// Configured is [Private] with an advanced.config, and with plugins. Starting a node takes some ten seconds of processor time:
-// -short leaves tests out that need one of their own.
+// Configured starts a node as [Private] does, with an advanced.config and with plugins. That takes about ten seconds
+// of processor time, so with -short the test is skipped.
 func Configured(t testing.TB, advanced string, plugins ...string) *rabbitmq.Broker {
 	t.Helper()
 	if testing.Short() {
@@ -67,16 +66,16 @@ func Configured(t testing.TB, advanced string, plugins ...string) *rabbitmq.Brok
 	return b
 }
 
-// shared is the broker behind URL. No test stops it. A broker that was started for us ends with our process, the only
-// moment at which no test can want it any more.
+// shared returns the broker behind [URL]. No test stops it. If it was started for this test binary, it ends with the
+// process.
 var shared = sync.OnceValues(func() (*rabbitmq.Broker, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
 	return rabbitmq.Start(ctx, rabbitmq.Options{Container: containertest.Start})
 })
 
-// unavailable skips a test because there is no broker. A broker that is there but does not work, or
-// one that has to be there, fails it.
+// unavailable skips a test if err says that there is no broker. It fails the test if the broker does not work, or if
+// the environment requires one.
 func unavailable(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, rabbitmq.ErrNoBroker) && os.Getenv(EnvRequire) != "1" {

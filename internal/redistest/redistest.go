@@ -1,4 +1,4 @@
-// Package redistest gives tests a real Redis, and skips them where there is none.
+// Package redistest provides a real Redis to tests. If there is none, the tests are skipped.
 //
 // With LOCKPROOF_REQUIRE_REDIS=1 in the environment, a test that would be skipped fails instead.
 package redistest
@@ -15,11 +15,11 @@ import (
 	"github.com/lockproof/lockproof/internal/containertest"
 )
 
-// EnvRequire names the environment variable that makes a missing Redis a failure.
+// EnvRequire names an environment variable. If it is 1, a test fails if there is no Redis; otherwise it is skipped.
 const EnvRequire = "LOCKPROOF_REQUIRE_REDIS"
 
-// Shared is a Redis that tests share, with one another and maybe with other programs: keys are in a [redis.Space]. It is
-// one that is found, else one in a container.
+// Shared returns a Redis that tests share, with one another and maybe with other programs. So each test keeps its
+// keys in a [redis.Space]. It is a running Redis if one is found, otherwise one in a container.
 func Shared(t testing.TB) *redis.Server {
 	t.Helper()
 	s, err := redis.Find(t.Context(), "")
@@ -33,7 +33,7 @@ func Shared(t testing.TB) *redis.Server {
 	return closed(t)(s, err)
 }
 
-// answers is the [container.Ready] of a Redis.
+// answers reports whether the Redis at url answers. It is a [container.Ready].
 func answers(ctx context.Context, url string) error {
 	s, err := redis.Dial(ctx, url)
 	if err != nil {
@@ -42,7 +42,7 @@ func answers(ctx context.Context, url string) error {
 	return s.Close()
 }
 
-// Private is a Redis for this test alone, which may be restarted.
+// Private starts a Redis for this test alone, which the test may restart. args are arguments for redis-server.
 func Private(t testing.TB, args ...string) *redis.Server {
 	t.Helper()
 	return closed(t)(redis.Start(t.Context(), args...))
@@ -67,7 +67,7 @@ func closed(t testing.TB) func(*redis.Server, error) *redis.Server {
 	}
 }
 
-// Program skips a test where no redis-server can be started that has a clock of ours.
+// Program skips a test if redis-server, or the C compiler that the virtual clock needs, is not installed.
 func Program(t testing.TB) {
 	t.Helper()
 	for _, name := range []string{"redis-server", "cc"} {

@@ -1,4 +1,4 @@
-// Package replaytest is what tests of replays on real servers share.
+// Package replaytest has helpers for tests that replay counterexamples on real servers.
 package replaytest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// Trace is the counterexample of a mutant that is kept in testdata, carried out in the simulation, and what it violates. The
-// test is in a folder of adapters.
+// Trace loads the counterexample of target, a lock with a known bug, from testdata. It runs it in the simulation, and
+// returns the trace and the violation. The calling test must be in a folder adapters/X.
 func Trace(t *testing.T, target *lock.Target) (*scenario.Trace, scenario.Violation) {
 	t.Helper()
 	p, err := property.Named(target.Breaks)

@@ -1,4 +1,4 @@
-// Package searchtest is what tests of searches share.
+// Package searchtest has helpers for tests of searches.
 package searchtest
 
 import (
@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// Countdown is a context that ends after a fixed number of calls of Err: it interrupts at the same place on every
-// machine.
+// Countdown is a context that ends after a fixed number of calls of Err. So it interrupts a search at the same place
+// on every machine.
 type Countdown struct {
 	context.Context
 	left atomic.Int64
 }
 
-// NewCountdown is a context that may be asked n times.
+// NewCountdown returns a context whose Err returns nil n times, and then an error.
 func NewCountdown(n int) *Countdown {
 	c := &Countdown{Context: context.Background()}
 	c.left.Store(int64(n))

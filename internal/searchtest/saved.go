@@ -14,7 +14,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search/states"
 )
 
-// Reread has something read of what was written, and reports an error if it is refused or read in part only.
+// Reread writes a checkpoint and reads it again. It returns the reader's error; if the reader leaves bytes unread,
+// the test fails.
 func Reread(t *testing.T, write func(*states.Encoder), read func(*states.Decoder)) error {
 	t.Helper()
 	var file bytes.Buffer
@@ -30,8 +31,8 @@ func Reread(t *testing.T, write func(*states.Encoder), read func(*states.Decoder
 	return d.Err
 }
 
-// CutOff decodes a checkpoint that ends early, or cannot be read further, at many places. A read error is returned as
-// it is; a file that ends early is refused.
+// CutOff decodes a checkpoint that is broken off at many places. If reading fails, decode must return that error. If
+// the file ends early, decode must return an error.
 func CutOff(t *testing.T, name string, file []byte, magic string, decode func(d *states.Decoder) error) {
 	t.Helper()
 	broken := errors.New("the disk is broken")
@@ -48,7 +49,7 @@ func CutOff(t *testing.T, name string, file []byte, magic string, decode func(d 
 	}
 }
 
-// Otherwise are parts that are written otherwise.
+// Otherwise returns a table with the same parts as p, but with other encodings.
 func Otherwise(p *states.Table) *states.Table {
 	other := states.NewTable()
 	for id := range p.Len() {
@@ -57,10 +58,10 @@ func Otherwise(p *states.Table) *states.Table {
 	return other
 }
 
-// PlainSet is a set as a bitset is to be.
+// PlainSet is a simple implementation of a set, for comparison with the bit set.
 type PlainSet map[uint32]bool
 
-// RandomSet are random ones, some of them at the edges of words.
+// RandomSet returns a random set in both implementations. Some elements are at the edges of machine words.
 func RandomSet(r *rand.Rand) (b states.Set, set PlainSet) {
 	set = make(PlainSet)
 	for range r.IntN(6) {
@@ -73,10 +74,10 @@ func RandomSet(r *rand.Rand) (b states.Set, set PlainSet) {
 
 func (s PlainSet) Sorted() []uint32 { return slices.Sorted(maps.Keys(s)) }
 
-// ErrBroken is the error of a failing disk.
+// ErrBroken is the error of a disk that fails.
 var ErrBroken = errors.New("input/output error")
 
-// Sealed is data with its digest.
+// Sealed returns data followed by its SHA-256 digest.
 func Sealed(data []byte) []byte {
 	sum := sha256.Sum256(data)
 	return append(bytes.Clone(data), sum[:]...)

@@ -1,4 +1,4 @@
-// Package waittest runs the tests of packages that mostly wait.
+// Package waittest runs tests in parallel in packages whose tests mostly wait.
 package waittest
 
 import (
@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// How many tests run at the same time: most of what they take is waiting, for servers, for other programs and for what
-// clients may do by themselves. Short ones hardly start programs, and wait the more.
+// The number of tests that run at the same time. Most tests mainly wait for servers and other programs. With -short
+// more run at once, since short tests start few programs.
 const (
 	atOnce      = "6"
 	shortAtOnce = "10"
 )
 
-// Run runs a package's tests, so many at once unless -parallel says otherwise, and returns their exit code.
+// Run runs a package's tests, several at once unless -parallel is given, and returns the exit code.
 func Run(m *testing.M) int {
 	flag.Parse()
 	given := false

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// untilLimit is how long a condition may take to come true on a machine that is busy.
+// untilLimit is the maximum time for a condition to become true, on a busy machine.
 const untilLimit = 2 * time.Minute
 
-// Until waits until something is so, and fails the test if it takes too long.
+// Until waits until is returns true. If that takes too long, the test fails with a message that contains what.
 func Until(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(untilLimit); !is(); time.Sleep(50 * time.Millisecond) {

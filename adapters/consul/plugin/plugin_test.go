@@ -18,18 +18,18 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// server is the simulated Consul of a test.
+// server configures the simulated Consul for the tests.
 var server = gatetest.Server{Open: func() (gate.Server, error) { return plugin.Open(1) }, Executions: 150}
 
-// design is how a mutex on Consul goes about it.
+// design is a way to implement a mutex on Consul, with or without a bug.
 type design struct {
 	name    string
 	claim   func(ctx context.Context, m *mutex, key string) (bool, error)
 	release func(ctx context.Context, m *mutex, key string) error
-	wrong   property.Set // what is to be found; empty is a lock that is right
+	wrong   property.Set // properties that it violates; empty for a correct mutex
 }
 
-// mutex is a key that a session holds, as Consul's guide to sessions has it.
+// mutex is a key that is held by a session, as in the guide to sessions of Consul's documentation.
 type mutex struct {
 	http.Client
 	url     string
@@ -37,7 +37,7 @@ type mutex struct {
 	session string
 }
 
-// do sends a request, and reads what it answers.
+// do sends a request, and decodes the answer into into.
 func (m *mutex) do(ctx context.Context, method, path string, body, into any) (status int, err error) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -64,11 +64,11 @@ func (m *mutex) do(ctx context.Context, method, path string, body, into any) (st
 	return a.StatusCode, json.Unmarshal(data, into)
 }
 
-// leastTTL is the shortest that a session may have.
+// leastTTL is the minimum TTL of a session.
 const leastTTL = 10 * time.Second
 
-// AcquireFor makes a session for a time, and has it hold the key. A session ends after twice its TTL at most. One that holds nothing is
-// ended.
+// AcquireFor creates a session with the given lease, and lets it acquire the key. The server ends the session at the
+// latest after twice its TTL. If the key is taken, AcquireFor ends the session.
 func (m *mutex) AcquireFor(ctx context.Context, name string, lease time.Duration) (int, error) {
 	var made struct{ ID string }
 	asked := map[string]string{"TTL": max(leastTTL, lease/2).String(), "LockDelay": "1ms", "Behavior": "delete"}
@@ -107,7 +107,7 @@ func (m *mutex) Close() error {
 	return nil
 }
 
-// holder is the session that holds a key; "" is none.
+// holder returns the ID of the session that holds a key; "" if none does.
 func (m *mutex) holder(ctx context.Context, key string) (string, error) {
 	var keys []struct{ Session string }
 	if _, err := m.do(ctx, http.MethodGet, "kv/"+url.PathEscape(key), nil, &keys); err != nil || len(keys) == 0 {
@@ -116,13 +116,13 @@ func (m *mutex) holder(ctx context.Context, key string) (string, error) {
 	return keys[0].Session, nil
 }
 
-// put writes a key with a parameter.
+// put writes a key, with a query parameter such as acquire=ID.
 func (m *mutex) put(ctx context.Context, key, parameter string) (done bool, err error) {
 	_, err = m.do(ctx, http.MethodPut, "kv/"+url.PathEscape(key)+"?"+parameter+m.session, "x", &done)
 	return done, err
 }
 
-// end ends the session.
+// end destroys the session on the server.
 func (m *mutex) end(ctx context.Context) error {
 	var done bool
 	_, err := m.do(ctx, http.MethodPut, "session/destroy/"+m.session, nil, &done)
@@ -138,14 +138,14 @@ func release(ctx context.Context, m *mutex, key string) error {
 	return err
 }
 
-// anyone deletes the key, whoever holds it.
+// anyone is a release with a bug: it deletes the key, whoever holds it.
 func anyone(ctx context.Context, m *mutex, key string) error {
 	var done bool
 	_, err := m.do(ctx, http.MethodDelete, "kv/"+url.PathEscape(key), nil, &done)
 	return err
 }
 
-// looksFirst takes the lock if it has seen nobody hold it, whatever the server says then.
+// looksFirst is an acquire with a bug: if the key was free a moment ago, it ignores the answer to its own request.
 func looksFirst(ctx context.Context, m *mutex, key string) (bool, error) {
 	if holder, err := m.holder(ctx, key); err != nil || holder != "" {
 		return false, err
@@ -160,7 +160,8 @@ var designs = []design{
 	{name: "looks first", claim: looksFirst, release: release, wrong: property.Set(0).With(property.MutualExclusion)},
 }
 
-// TestDesigns: what is wrong with a mutex on Consul is found, and a right one is accused of nothing.
+// TestDesigns: in executions of a mutex with a bug, exactly the expected property is violated; in those of the
+// correct one, none is.
 func TestDesigns(t *testing.T) {
 	for i := range designs {
 		d := &designs[i]
@@ -173,7 +174,7 @@ func TestDesigns(t *testing.T) {
 	}
 }
 
-// TestBlocks: a blocking query waits at the server until somebody changes the key, or until its time is up.
+// TestBlocks: a blocking query waits at the server until another client changes the key, or until its time is up.
 func TestBlocks(t *testing.T) {
 	s := server.Start(t)
 	m := &mutex{url: gatetest.URL(t, s)}

@@ -17,10 +17,10 @@ type Server struct {
 
 var _ gate.Server = (*Server)(nil)
 
-// Name is the name of the server in reports.
+// Name returns the name of the simulated server, as reports show it.
 func Name() (string, error) { return "a simulated Consul", nil }
 
-// Open starts one server. More are refused, as no lock is known that uses several.
+// Open starts one server. It refuses to start several, as no known lock uses several.
 func Open(servers int) (gate.Server, error) {
 	err := stream.ErrSeveral("Consul", servers)
 	if err != nil {
@@ -34,13 +34,13 @@ func Open(servers int) (gate.Server, error) {
 	return s, nil
 }
 
-// Advance lets milliseconds pass, and waits for what the server says then.
+// Advance lets ms milliseconds pass, and waits until the server has sent everything that it sends because of that.
 func (s *Server) Advance(ms int64) {
 	s.store.Advance(ms)
-	_ = s.Settle() // its barrier does not fail
+	_ = s.Settle() // the Barrier of this server returns no error
 }
 
-// keys are all items. One that a session holds lasts as long as the session, at least.
+// keys returns all keys as items. A key that a session holds lasts at least as long as the session.
 func (s *Server) keys() (all []gate.Item) {
 	for _, e := range s.store.Keys() {
 		all = append(all, gate.Item{Name: e.Key, Lasts: s.store.Left(e.Session)})
@@ -48,7 +48,7 @@ func (s *Server) keys() (all []gate.Item) {
 	return all
 }
 
-// Remove deletes keys.
+// Remove deletes the given keys.
 func (s *Server) Remove(items []string) error {
 	for _, e := range s.store.Keys() {
 		if slices.Contains(items, e.Key) {
@@ -58,5 +58,5 @@ func (s *Server) Remove(items []string) error {
 	return nil
 }
 
-// Close ends the server.
+// Close stops the server and closes its connections.
 func (s *Server) Close() error { return s.up.close() }

@@ -15,7 +15,7 @@ const (
 	saidMade  = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nc\r\n{\"ID\":\"s-1\"}\r\n0\r\n\r\n"
 )
 
-// A request and an answer are cut off whole, wherever the bytes end that have come.
+// Requests and answers are parsed as complete messages, even if the bytes arrive in arbitrary pieces.
 func TestCut(t *testing.T) {
 	for end := range len(putHeld) {
 		if _, n, err := new(session).Command([]byte(putHeld[:end])); n != 0 || err != nil {
@@ -43,7 +43,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// What is no HTTP is refused at its first bytes, and a head without an end is not read for ever.
+// Bytes that are not HTTP are refused at once, and a header that is too long is refused as well.
 func TestNotHTTP(t *testing.T) {
 	for _, b := range []string{"\x00\x00\x00\x08\x04\xd2\x16\x2f", "*1\r\n$4\r\nPING\r\n\r\n\r\n", strings.Repeat("a", mostHead+1), "GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n"} {
 		if _, _, err := new(session).Command([]byte(b)); err == nil {
@@ -52,7 +52,7 @@ func TestNotHTTP(t *testing.T) {
 	}
 }
 
-// FuzzSession: no bytes of a client or of a server are too much.
+// FuzzSession: no bytes from a client or a server make the parser panic or return a message longer than its input.
 func FuzzSession(f *testing.F) {
 	f.Add([]byte(putHeld+"GET /v1/kv/jobs?index=3&wait=1s HTTP/1.1\r\nHost: a\r\n\r\n"), []byte(saidFalse+saidMade))
 	f.Add([]byte("PUT /v1/session/create HTTP/1.1\r\nHost: a\r\nContent-Length: 13\r\n\r\n{\"TTL\":\"10s\"}"), []byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 Not Found\r\n\r\n"))

@@ -19,10 +19,10 @@ type upstream struct {
 
 	mu      sync.Mutex
 	changed sync.Cond
-	conns   map[string]*connection // by source address
+	conns   map[string]*connection // connections, by the client's source address
 }
 
-// connection is the server's side of a connection.
+// connection is the state of one connection at the server.
 type connection struct {
 	net.Conn
 	at http.ConnState
@@ -30,7 +30,7 @@ type connection struct {
 
 var _ stream.Upstream = (*upstream)(nil)
 
-// serve starts a server for a store.
+// serve starts an HTTP server that answers requests from the store.
 func serve(store *consul.Server) (*upstream, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -39,11 +39,11 @@ func serve(store *consul.Server) (*upstream, error) {
 	u := &upstream{store: store, listener: listener, conns: make(map[string]*connection)}
 	u.changed.L = &u.mu
 	u.server = &http.Server{Handler: store, ConnState: u.becomes}
-	go func() { _ = u.server.Serve(listener) }() // its error says that it was closed
+	go func() { _ = u.server.Serve(listener) }() // its only error says that the server was closed
 	return u, nil
 }
 
-// becomes records the state of a connection.
+// becomes records the HTTP state of a connection, such as idle.
 func (u *upstream) becomes(c net.Conn, at http.ConnState) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -56,7 +56,7 @@ func (u *upstream) becomes(c net.Conn, at http.ConnState) {
 	u.changed.Broadcast()
 }
 
-// answerLimit is the maximum time for the server to do something. It does everything at once.
+// answerLimit is the maximum time for the server to answer; it does everything at once.
 const answerLimit = 20 * time.Second
 
 // Dial opens a connection to the server. The connection's number is its port.
@@ -72,10 +72,10 @@ func (u *upstream) Dial() (net.Conn, int64, error) {
 	return conn, int64(port), nil
 }
 
-// address is the source address of a connection.
+// address returns the source address of the connection with the given number, its port.
 func address(port int64) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 
-// Waits reports whether the server keeps a blocking query of a connection waiting.
+// Waits reports whether the server has a blocking query of the connection that waits.
 func (u *upstream) Waits(id int64) (bool, error) { return u.store.Waits(address(id)), nil }
 
 // Barrier returns once every request is answered, except for blocking queries that wait for a change.
@@ -91,10 +91,10 @@ func (u *upstream) Barrier() error {
 	return nil
 }
 
-// lookAgain is the time between two checks whether a blocking query waits.
+// lookAgain is the time between two checks of the condition that await waits for.
 const lookAgain = 200 * time.Microsecond
 
-// await waits until holds is true, and reports whether that happened.
+// await waits until holds returns true. It returns false if that takes longer than answerLimit.
 func (u *upstream) await(holds func() bool) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

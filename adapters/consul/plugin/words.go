@@ -13,7 +13,7 @@ import (
 // subject is what a request is about: a key, or an action on a session.
 type subject struct{ kind, name, session string }
 
-// subjectOf is what a request is about.
+// subjectOf returns what a request is about: a key, or an action on a session.
 func subjectOf(r *http.Request) subject {
 	path := strings.TrimPrefix(r.URL.Path, "/v1/")
 	kind, rest, _ := strings.Cut(path, "/")
@@ -27,7 +27,7 @@ func subjectOf(r *http.Request) subject {
 	return subject{kind: path}
 }
 
-// sent describes a request to the gate.
+// sent returns the gate's command for a request.
 func sent(r *http.Request, body []byte) stream.Sent {
 	about := subjectOf(r)
 	c := stream.Sent{
@@ -40,7 +40,7 @@ func sent(r *http.Request, body []byte) stream.Sent {
 	return c
 }
 
-// accessOf is the effect of a request.
+// accessOf returns how a request accesses the server's state, for example as a read.
 func accessOf(r *http.Request, about subject) backend.Access {
 	switch {
 	case r.Method == http.MethodGet:
@@ -57,8 +57,8 @@ func accessOf(r *http.Request, about subject) backend.Access {
 	return backend.Opaque
 }
 
-// asked is a request in the form for traces: its method, subject, and parameters. Values are omitted, as they differ from
-// run to run.
+// asked returns the text of a request for traces: its method, subject, and parameters. It omits values, as they
+// differ from run to run.
 func asked(r *http.Request, about subject, body []byte, n *stream.Names) string {
 	words := []string{r.Method, about.kind}
 	switch about.kind {
@@ -83,14 +83,14 @@ func asked(r *http.Request, about subject, body []byte, n *stream.Names) string 
 			words = append(words, name+"="+n.Value(query.Get(name)))
 		case "wait", "flags":
 			words = append(words, name+"="+query.Get(name))
-		default: // omit an index, which differs from run to run
+		default: // omitted: an index differs from run to run
 			words = append(words, name)
 		}
 	}
 	return strings.Join(words, " ")
 }
 
-// wanted are the properties of a session that a client asks for, in words.
+// wanted returns the properties that a client asks for when it creates a session, in words.
 func wanted(body []byte) (words []string) {
 	var asked struct{ TTL, Behavior string }
 	if json.Unmarshal(body, &asked) != nil {
@@ -104,7 +104,7 @@ func wanted(body []byte) (words []string) {
 	return words
 }
 
-// said describes an answer to the gate.
+// said returns the gate's reply for an answer.
 func said(to *http.Request, a *http.Response, body []byte) stream.Said {
 	return stream.Said{
 		Ends: a.Close, Result: resultOf(to, a.StatusCode, strings.TrimSpace(string(body))),
@@ -112,7 +112,7 @@ func said(to *http.Request, a *http.Response, body []byte) stream.Said {
 	}
 }
 
-// resultOf is the result that an answer says.
+// resultOf returns the result that an answer reports.
 func resultOf(to *http.Request, status int, body string) backend.Result {
 	switch {
 	case status == http.StatusNotFound:
@@ -127,7 +127,8 @@ func resultOf(to *http.Request, status int, body string) backend.Result {
 	return backend.Done
 }
 
-// answered is an answer in the form for traces: a word, the holders of the keys that were read, or the created session.
+// answered returns the text of an answer for traces: a word, the holders of the keys that were read, or the created
+// session.
 func answered(status int, body []byte, n *stream.Names) string {
 	if status != http.StatusOK {
 		return http.StatusText(status)
@@ -154,5 +155,5 @@ func answered(status int, body []byte, n *stream.Names) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-// mostWord is the maximum number of bytes that are shown of an answer that is a word.
+// mostWord is the maximum number of bytes shown of an answer that is a single word.
 const mostWord = 40

@@ -23,22 +23,22 @@ import (
 )
 
 const (
-	answerLimit = 5 * time.Second  // time for the engine to answer
-	startLimit  = 5 * time.Minute  // time for a server to be ready, which includes pulling its image
-	stopLimit   = 30 * time.Second // time for a server to shut down in good order
+	answerLimit = 5 * time.Second  // maximum time for the engine to answer
+	startLimit  = 5 * time.Minute  // maximum time for a server to start, which includes pulling its image
+	stopLimit   = 30 * time.Second // maximum time for a server to shut down cleanly
 	pause       = 100 * time.Millisecond
 )
 
-// server is a server in a container.
+// server is a server that runs in a container.
 type server struct {
 	engine    *testcontainers.DockerProvider
-	name      string // of the container
+	name      string // name of the container
 	container *testcontainers.DockerContainer
 	url       string
 	ready     container.Ready
 }
 
-// Start is a [container.Starter].
+// Start implements [container.Starter].
 func Start(ctx context.Context, i container.Image, ready container.Ready) (_ container.Server, err error) {
 	engine, host, err := find(ctx)
 	if err != nil {
@@ -72,11 +72,12 @@ func Start(ctx context.Context, i container.Image, ready container.Ready) (_ con
 	return nil, errors.Join(err, s.Stop())
 }
 
-// here is the host at which an engine on this machine publishes ports.
+// here is the host address at which an engine on this machine publishes ports.
 const here = "127.0.0.1"
 
-// publish publishes a port of the container at the host's port at. If the host is this machine, only this machine can reach
-// it. We choose the port, since a port that the engine chooses changes with a restart.
+// publish returns a change to a container's configuration that publishes the container's port at port at of the host.
+// If host is this machine, other machines cannot reach the port. We choose the port ourselves, since one that the
+// engine chooses changes with a restart.
 func publish(port int, host, at string) func(*spec.HostConfig) {
 	binding := network.PortBinding{HostPort: at}
 	if host == here {
@@ -105,7 +106,7 @@ func (s *server) await(ctx context.Context) error {
 	}
 }
 
-// said returns the last line that the server has printed.
+// said returns the last line of the server's log.
 func (s *server) said(ctx context.Context) string {
 	last := "nothing"
 	logs, err := s.container.Logs(ctx)
@@ -124,7 +125,7 @@ func (s *server) said(ctx context.Context) string {
 // URL implements [container.Server].
 func (s *server) URL() string { return s.url }
 
-// Restart implements [container.Server].
+// Restart implements [container.Server]: it shuts the server down cleanly and starts it again at the same address.
 func (s *server) Restart(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startLimit, fmt.Errorf("it was not ready after %v", startLimit))
 	defer cancel()
@@ -145,12 +146,12 @@ func (s *server) Stop() error {
 	if s.container != nil {
 		return testcontainers.TerminateContainer(s.container, testcontainers.StopContext(ctx), testcontainers.StopTimeout(0))
 	}
-	// If Start was interrupted, the engine may have made the container without our knowing.
+	// If Start was interrupted, the engine may have created the container without telling us.
 	_, _ = s.engine.Client().ContainerRemove(ctx, s.name, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	return nil
 }
 
-// find connects to the engine, and returns it with the host at which it publishes ports.
+// find connects to the engine. It returns the engine and the host at which the engine publishes ports.
 func find(ctx context.Context) (*testcontainers.DockerProvider, string, error) {
 	type answer struct {
 		engine *testcontainers.DockerProvider
@@ -158,10 +159,10 @@ func find(ctx context.Context) (*testcontainers.DockerProvider, string, error) {
 		err    error
 	}
 	answered := make(chan answer, 1)
-	go func() { // the calls below take no context
+	go func() { // in a goroutine, as the calls below take no context
 		var a answer
 		defer func() {
-			if failure := recover(); failure != nil { // testcontainers-go panics if the environment makes no sense
+			if failure := recover(); failure != nil { // testcontainers-go panics if the environment is misconfigured
 				a.err = fmt.Errorf("%v", failure)
 			}
 			answered <- a
@@ -187,7 +188,8 @@ func find(ctx context.Context) (*testcontainers.DockerProvider, string, error) {
 	}
 }
 
-// missing returns the error that no engine answers, with the places that were tried, and what to do.
+// missing returns the error for the case that no engine answers. It lists the places that were tried, and says what
+// to do.
 func missing(why error) error {
 	at := "at the usual sockets of Docker (DOCKER_HOST names none)"
 	if host := os.Getenv("DOCKER_HOST"); host != "" {
@@ -222,5 +224,5 @@ func freePort() (string, error) {
 	return port, errors.Join(err, l.Close())
 }
 
-// Reaps reports whether a container is removed when the process that started it ends in any way.
+// Reaps reports whether Ryuk removes a container when the process that started it ends, however it ends.
 func Reaps() bool { return !testcontainers.ReadConfig().Config.RyukDisabled }

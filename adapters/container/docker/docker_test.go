@@ -14,10 +14,11 @@ import (
 	"github.com/lockproof/lockproof/adapters/container/docker"
 )
 
-// envLooks has TestLooks look for an engine: testcontainers-go looks once for each process.
+// envLooks makes TestLooks, in a process of its own, look for an engine: testcontainers-go looks only once in a
+// process.
 const envLooks = "LOCKPROOF_TEST_LOOKS"
 
-// TestLooks is the program that the test below runs. Run as a test, it is nothing.
+// TestLooks is the child process of TestNoEngine. Without the environment variable it does nothing.
 func TestLooks(t *testing.T) {
 	if os.Getenv(envLooks) == "" {
 		return
@@ -57,7 +58,7 @@ func TestNoEngine(t *testing.T) {
 	}
 }
 
-// deaf is where somebody listens who answers nothing.
+// deaf returns an address at which connections are accepted but nothing is answered.
 func deaf(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -67,7 +68,7 @@ func deaf(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestServer: a server is ready, restarted at its address, and gone when it is stopped.
+// TestServer: a started server answers, keeps its address when it restarts, and is gone after Stop.
 func TestServer(t *testing.T) {
 	ready := func(_ context.Context, url string) error {
 		_, err := ping(url)
@@ -89,7 +90,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestInterrupted: an interrupt while a server is awaited ends the wait, and removes the container.
+// TestInterrupted: if the context ends while Start waits for the server, Start returns and removes the container.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	at := ""
@@ -108,9 +109,9 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// TestUnknownTag: the error names the image.
+// TestUnknownTag: the error for an image that does not exist names the image.
 func TestUnknownTag(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // without a way to a registry, pulling is tried again
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // pulling is retried without a network
 	defer cancel()
 	_, err := docker.Start(ctx, container.Image{Name: "redis", Tag: "no-such-tag"}, nil)
 	missing(t, err)
@@ -119,7 +120,7 @@ func TestUnknownTag(t *testing.T) {
 	}
 }
 
-// start starts a server for a test, which is skipped without an engine.
+// start starts a server for a test. It skips the test if there is no container engine.
 func start(t *testing.T, ready container.Ready) container.Server {
 	t.Helper()
 	s, err := docker.Start(t.Context(), container.Usual("redis"), ready)
@@ -131,7 +132,7 @@ func start(t *testing.T, ready container.Ready) container.Server {
 	return s
 }
 
-// missing skips a test where the error says that there is no engine.
+// missing skips the test if err says that there is no container engine.
 func missing(t *testing.T, err error) {
 	t.Helper()
 	if errors.Is(err, container.ErrNoEngine) {
@@ -139,7 +140,7 @@ func missing(t *testing.T, err error) {
 	}
 }
 
-// ping asks a Redis whether it is there.
+// ping sends PING to the Redis server at url and returns the reply.
 func ping(url string) (string, error) {
 	at := strings.TrimSuffix(strings.TrimPrefix(url, "redis://"), "/0")
 	conn, err := net.DialTimeout("tcp", at, time.Second)

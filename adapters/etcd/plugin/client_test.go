@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// client speaks gRPC to an etcd.
+// client is an etcd client that speaks gRPC, without etcd's library.
 type client struct {
 	http.Client
 	url string
@@ -21,7 +21,7 @@ func newClient(url string) *client {
 	return &client{http.Client{Transport: t}, url}
 }
 
-// pb is a message of protocol buffers that is being written.
+// pb is an encoded protocol buffers message, to which fields are appended.
 type pb []byte
 
 func (b pb) number(field int, v uint64) pb {
@@ -32,12 +32,12 @@ func (b pb) text(field int, v string) pb {
 	return append(binary.AppendUvarint(binary.AppendUvarint(b, uint64(field)<<3|2), uint64(len(v))), v...)
 }
 
-// framed is a message as gRPC sends it.
+// framed returns a message with the prefix that gRPC puts before it.
 func framed(m pb) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(m))), m...)
 }
 
-// begin begins a call.
+// begin begins a call, and returns before its answer is complete.
 func (c *client) begin(ctx context.Context, method string, body io.Reader) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url+"/etcdserverpb."+method, body)
 	if err != nil {
@@ -47,7 +47,7 @@ func (c *client) begin(ctx context.Context, method string, body io.Reader) (*htt
 	return c.Do(r)
 }
 
-// call has a call carried out, and gives the answer.
+// call makes a call and returns the answer's message.
 func (c *client) call(ctx context.Context, method string, m pb) ([]byte, error) {
 	a, err := c.begin(ctx, method, bytes.NewReader(framed(m)))
 	if err != nil {
@@ -64,7 +64,8 @@ func (c *client) call(ctx context.Context, method string, m pb) ([]byte, error) 
 	return data[5:], nil
 }
 
-// number is a number in a message, 0 where there is none; of the messages in it only those of a depth of one are read.
+// number returns the value of a numeric field; 0 if the message does not have it. It skips texts and does not descend
+// into nested messages.
 func number(b []byte, field int) (v uint64) {
 	for len(b) > 0 {
 		tag, n := binary.Uvarint(b)
@@ -79,7 +80,7 @@ func number(b []byte, field int) (v uint64) {
 	return v
 }
 
-// next is the next message of a call whose answers come one by one.
+// next reads the next message of a streaming call.
 func next(from io.Reader) ([]byte, error) {
 	head := make([]byte, 5)
 	if _, err := io.ReadFull(from, head); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/process"
 )
 
-// control is lockproof's own access to the server, through etcd's JSON gateway.
+// control sends lockproof's own requests to the server, through etcd's JSON gateway.
 type control struct {
 	url    string
 	client *http.Client
@@ -26,7 +26,7 @@ func newControl(port int) *control {
 	return &control{url: "http://127.0.0.1:" + strconv.Itoa(port), client: &http.Client{Transport: &http.Transport{}}}
 }
 
-// key is a key with its lease, in the gateway's form.
+// key is a key with its lease, in the JSON form of the gateway.
 type key struct {
 	Key   []byte `json:"key"`
 	Lease int64  `json:"lease,string"`
@@ -56,7 +56,7 @@ func (c *control) ask(method string, in, out any) error {
 // errAbsent is the error if a lease does not exist.
 var errAbsent = errors.New("our etcd has no such lease")
 
-// post begins a call.
+// post sends the request of a call, and returns before its answer is complete.
 func (c *control) post(ctx context.Context, method string, in any) (*http.Response, error) {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -69,10 +69,10 @@ func (c *control) post(ctx context.Context, method string, in any) (*http.Respon
 	return c.client.Do(r)
 }
 
-// everything is the range that contains all keys.
+// everything is the key range of a request that concerns all keys.
 var everything = map[string][]byte{"key": {0}, "range_end": {0}}
 
-// keys returns all keys in order.
+// keys returns all keys on the server, in order.
 func (c *control) keys() ([]key, error) {
 	var found struct {
 		Kvs []key `json:"kvs"`
@@ -106,8 +106,8 @@ func (c *control) keep(lease int64) (there bool, err error) {
 	return kept.Result.TTL > 0, err
 }
 
-// sync returns once all watchers that began at an old revision are up to date. It waits until a watcher of our own that
-// began after them is up to date.
+// sync returns when all watchers that began at an old revision are up to date. To know that, it begins a watcher of
+// its own after them, and waits until this one is up to date.
 func (c *control) sync() error {
 	ctx, cancel := context.WithTimeout(context.Background(), process.AnswerLimit)
 	defer cancel()
@@ -144,5 +144,5 @@ func (c *control) sync() error {
 // probe is the key that our own watcher watches.
 var probe = []byte("\x00lockproof")
 
-// close closes our idle connections.
+// close closes the idle connections of control.
 func (c *control) close() { c.client.CloseIdleConnections() }

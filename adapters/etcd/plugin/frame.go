@@ -11,7 +11,7 @@ import (
 // preface is the first text that an HTTP/2 client sends (RFC 9113, section 3.4).
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-// Kinds of frames.
+// HTTP/2 frame types.
 const (
 	frameData         = 0
 	frameHeaders      = 1
@@ -19,7 +19,7 @@ const (
 	frameContinuation = 9
 )
 
-// Flags of frames.
+// HTTP/2 frame flags.
 const (
 	endsStream  = 0x1
 	endsHeaders = 0x4
@@ -28,14 +28,14 @@ const (
 )
 
 const (
-	frameHead = 9       // bytes
-	mostFrame = 1 << 20 // maximum length of a frame; clients of etcd use at most the default of 16384
+	frameHead = 9       // length of a frame's header in bytes
+	mostFrame = 1 << 20 // maximum length of a frame in bytes; clients of etcd use at most 16384
 )
 
 // errNotHTTP2 is the error if bytes are not HTTP/2.
 var errNotHTTP2 = errors.New("this is not gRPC over HTTP/2 without TLS, which clients of etcd speak")
 
-// frame is one frame.
+// frame is one HTTP/2 frame.
 type frame struct {
 	kind, flags byte
 	stream      uint32
@@ -58,7 +58,7 @@ func readFrame(b []byte) (f frame, n int, err error) {
 	return f, n, f.unpad()
 }
 
-// unpad removes the padding and the priority.
+// unpad removes the padding and the priority from the frame's payload.
 func (f *frame) unpad() error {
 	padding, front := 0, 0
 	if f.kind != frameData && f.kind != frameHeaders {
@@ -101,8 +101,8 @@ func readWhole(b []byte) (f frame, n int, err error) {
 }
 
 const (
-	tableSize    = 4096    // default size of the table of remembered headers
-	mostTable    = 1 << 16 // maximum size to which the table may be set
+	tableSize    = 4096    // default size in bytes of the HPACK table of remembered headers
+	mostTable    = 1 << 16 // maximum size in bytes that may be set for this table
 	mostOfHeader = 1 << 16 // maximum length of a name or a value, in bytes
 )
 
@@ -131,8 +131,8 @@ func (h headers) read(block []byte, name string) (value string, err error) {
 }
 
 const (
-	messageHead = 5        // bytes: a flag for compression, and the length
-	mostMessage = 15 << 20 // bytes; etcd takes 2 MiB
+	messageHead = 5        // length in bytes of a gRPC prefix: a compression flag, and the message's length
+	mostMessage = 15 << 20 // maximum length of a message in bytes; etcd accepts 2 MiB
 )
 
 // readMessage parses the first gRPC message of b. n is its length, 0 if it is incomplete.

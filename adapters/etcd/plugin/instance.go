@@ -20,15 +20,15 @@ type instance struct {
 	*process.Watched
 	control *control
 	leases  *leases
-	stop    func() // stops keeping leases alive
+	stop    func() // ends the goroutine that keeps leases alive
 
 	mu  sync.Mutex
-	err error // a lease that etcd has ended by its own clock
+	err error // an error about a lease that etcd has ended by its own clock
 }
 
 var _ stream.Upstream = (*instance)(nil)
 
-// program finds etcd.
+// program returns the path of the installed etcd.
 func program() (string, error) {
 	path, err := exec.LookPath("etcd")
 	if err != nil {
@@ -37,7 +37,8 @@ func program() (string, error) {
 	return path, nil
 }
 
-// oldest is the oldest supported version: the first whose gateway has the calls that we need, under their present names.
+// oldest is the oldest supported version of etcd. Older gateways lack the calls that we need, or have other names for
+// them.
 const oldest = "3.4"
 
 // Name returns the name and version of the server that Open starts, such as "etcd 3.4.23".
@@ -67,7 +68,7 @@ func fits(version string) error {
 	return nil
 }
 
-// start starts a server.
+// start prepares and starts a server.
 func start() (_ *instance, err error) {
 	path, err := program()
 	if err != nil {
@@ -91,7 +92,7 @@ func start() (_ *instance, err error) {
 	return i, nil
 }
 
-// boot starts the process.
+// boot starts the server's process.
 func (i *instance) boot(path string) error {
 	peers, err := process.FreePort()
 	if err != nil {
@@ -107,7 +108,7 @@ func (i *instance) boot(path string) error {
 		"--initial-cluster", "lockproof="+others, "--logger", "zap", "--log-level", "error")
 }
 
-// close ends the server and removes its files.
+// close stops the server and removes its files.
 func (i *instance) close() error {
 	i.stop()
 	i.control.close()
@@ -117,8 +118,8 @@ func (i *instance) close() error {
 // keepEvery is the time between two renewals of leases. The shortest possible lease lasts two seconds.
 const keepEvery = 400 * time.Millisecond
 
-// keep renews the leases that are still running by the schedule. If etcd has ended one of these by its own clock, as on a
-// machine that stood still, keep records an error.
+// keep renews all leases that have not ended in virtual time. If etcd has ended one of them by its own clock, for
+// example because the machine was suspended, keep records an error.
 func (i *instance) keep(ctx context.Context) {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
@@ -147,7 +148,7 @@ func (i *instance) note(err error) {
 	}
 }
 
-// failed returns the first error that was noted.
+// failed returns the first recorded error.
 func (i *instance) failed() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()

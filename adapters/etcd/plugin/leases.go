@@ -13,10 +13,10 @@ import (
 // concurrent use.
 type leases struct {
 	mu      sync.Mutex
-	now     int64 // virtual milliseconds
+	now     int64 // virtual time in milliseconds
 	ends    map[int64]ending
 	granted int
-	known   map[string]bool // all leases that existed during the run, in the form in which clients write them into keys
+	known   map[string]bool // all leases of the run, in the form in which clients write them into key names
 	// unsynced says that a client watches from an old revision. etcd brings such a watcher up to date with a delay.
 	unsynced bool
 }
@@ -25,8 +25,8 @@ type leases struct {
 type ending struct {
 	at     int64
 	number int
-	lasts  time.Duration // the lease's duration by etcd's own clock
-	kept   time.Time     // when etcd last had the lease, by the machine's clock
+	lasts  time.Duration // the lease's duration by etcd's clock
+	kept   time.Time     // when etcd last confirmed the lease, by the machine's clock
 }
 
 func newLeases() *leases {
@@ -36,10 +36,10 @@ func newLeases() *leases {
 // mostSeconds is the maximum duration of a lease, a century; longer ones are cut to it.
 const mostSeconds = 100 * 365 * 24 * 3600
 
-// milliseconds converts the duration of a lease.
+// milliseconds converts the duration of a lease from seconds.
 func milliseconds(seconds uint64) int64 { return int64(min(seconds, mostSeconds)) * 1000 }
 
-// grants records that a lease begins, for the given number of seconds.
+// grants records a new lease of the given number of seconds.
 func (l *leases) grants(id int64, seconds uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,7 +48,7 @@ func (l *leases) grants(id int64, seconds uint64) {
 	l.known[hexOf(id)] = true
 }
 
-// renews records that an existing lease begins again.
+// renews records that an existing lease starts anew.
 func (l *leases) renews(id int64, seconds uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,14 +58,14 @@ func (l *leases) renews(id int64, seconds uint64) {
 	}
 }
 
-// ended records that a lease has ended.
+// ended records that the lease with the given number has ended.
 func (l *leases) ended(id int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.ends, id)
 }
 
-// advance lets time pass, and returns the leases that are over now.
+// advance lets time pass, and returns the leases that have ended.
 func (l *leases) advance(ms int64) (over []int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,18 +13,18 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// server is the etcd of a test.
+// server configures the etcd for the tests.
 var server = gatetest.Server{Open: func() (gate.Server, error) { return plugin.Open(1) }, Require: "LOCKPROOF_REQUIRE_ETCD", Executions: 90}
 
-// design is how a mutex on etcd goes about it.
+// design is a way to implement a mutex on etcd, with or without a bug.
 type design struct {
 	name    string
 	claim   func(ctx context.Context, m *mutex, key string) (bool, error)
 	release func(ctx context.Context, m *mutex, key string) error
-	wrong   property.Set // what is to be found; empty is a lock that is right
+	wrong   property.Set // properties that it violates; empty for a correct mutex
 }
 
-// mutex is a key with a lease.
+// mutex is a client of a lock that is a key with a lease.
 type mutex struct {
 	*client
 	design *design
@@ -51,7 +51,7 @@ func (m *mutex) Acquire(ctx context.Context, name string) (int, error) {
 	return m.AcquireFor(ctx, name, time.Minute)
 }
 
-// Verify asks whose lease the key has.
+// Verify asks whether the key belongs to this client's lease.
 func (m *mutex) Verify(ctx context.Context, name string, _ int) (bool, error) {
 	mine := pb(nil).number(2, 4).text(3, name).number(8, m.lease)
 	answer, err := m.call(ctx, "KV/Txn", pb(nil).text(1, string(mine)))
@@ -70,7 +70,7 @@ func (m *mutex) Close() error {
 	return nil
 }
 
-// end ends the lease. One that has ended is as good.
+// end ends the lease. It returns no error if the lease has already ended.
 func (m *mutex) end(ctx context.Context) error {
 	_, err := m.call(ctx, "Lease/LeaseRevoke", pb(nil).number(1, m.lease))
 	if err != nil && m.ended(ctx) {
@@ -79,23 +79,23 @@ func (m *mutex) end(ctx context.Context) error {
 	return err
 }
 
-// ended reports whether the server has the lease no more.
+// ended reports whether the lease no longer exists on the server.
 func (m *mutex) ended(ctx context.Context) bool {
 	answer, err := m.call(ctx, "Lease/LeaseTimeToLive", pb(nil).number(1, m.lease))
 	return err == nil && int64(number(answer, 3)) <= 0
 }
 
-// put is the request to write a key with the lease.
+// put returns the request that writes a key with this client's lease.
 func (m *mutex) put(key string) pb { return pb(nil).text(1, key).text(2, "x").number(3, m.lease) }
 
-// create writes the key if it is not there, in one command.
+// create writes the key if it does not exist, in one transaction.
 func create(ctx context.Context, m *mutex, key string) (bool, error) {
 	absent := pb(nil).number(2, 1).text(3, key).number(5, 0)
 	answer, err := m.call(ctx, "KV/Txn", pb(nil).text(1, string(absent)).text(2, string(pb(nil).text(2, string(m.put(key))))))
 	return err == nil && number(answer, 2) == 1, err
 }
 
-// looksFirst writes the key if it was not there a moment ago.
+// looksFirst is an acquire with a bug: it reads the key, and writes it in a second command.
 func looksFirst(ctx context.Context, m *mutex, key string) (bool, error) {
 	found, err := m.call(ctx, "KV/Range", pb(nil).text(1, key))
 	if err != nil || number(found, 4) > 0 {
@@ -105,10 +105,10 @@ func looksFirst(ctx context.Context, m *mutex, key string) (bool, error) {
 	return err == nil, err
 }
 
-// byLease leaves it to the end of the lease.
+// byLease is a release that does nothing itself: the end of the lease deletes the key.
 func byLease(context.Context, *mutex, string) error { return nil }
 
-// anyone deletes the key, whoever has it.
+// anyone is a release with a bug: it deletes the key, even if another client holds it.
 func anyone(ctx context.Context, m *mutex, key string) error {
 	_, err := m.call(ctx, "KV/DeleteRange", pb(nil).text(1, key))
 	return err
@@ -120,14 +120,15 @@ var designs = []design{
 	{name: "deletes anybody's", claim: create, release: anyone, wrong: property.Set(0).With(property.MutualExclusion)},
 }
 
-// starter starts clients that hold a mutex of a design.
+// starter returns a starter of clients with a mutex of the given design.
 func starter(d *design) inprocess.Starter {
 	return inprocess.Starter{Name: d.name, New: func(_ context.Context, url string) (inprocess.Lock, error) {
 		return &mutex{client: newClient(url), design: d}, nil
 	}}
 }
 
-// TestDesigns: what is wrong with a mutex on etcd is found, and a right one is accused of nothing.
+// TestDesigns: in executions of a mutex with a bug, exactly the expected property is violated; in those of the
+// correct one, none is.
 func TestDesigns(t *testing.T) {
 	for i := range designs {
 		d := &designs[i]
@@ -137,10 +138,11 @@ func TestDesigns(t *testing.T) {
 	}
 }
 
-// TestRepeats: a scenario is one execution.
+// TestRepeats: if a scenario is run again, its execution is the same.
 func TestRepeats(t *testing.T) { server.Repeats(t, starter(&designs[0]), 15) }
 
-// TestTime: a lease ends when we say so, and not before: neither by the server's own clock, nor while it is kept alive.
+// TestTime: a lease ends when virtual time says so. It does not end by the server's own clock, nor while it is
+// renewed.
 func TestTime(t *testing.T) {
 	s := server.Start(t)
 	m := &mutex{client: newClient(gatetest.URL(t, s))}
@@ -178,7 +180,7 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// TestWatch: whoever watches learns of a change, also from a revision that was there already, and of one that was made meanwhile.
+// TestWatch: a watcher learns of a later change, whatever revision its watch begins at.
 func TestWatch(t *testing.T) {
 	m := &mutex{client: newClient(gatetest.URL(t, server.Start(t)))}
 	defer m.CloseIdleConnections()
@@ -190,7 +192,7 @@ func TestWatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := next(a.Body); err != nil { // it watches
+		if _, err := next(a.Body); err != nil { // the watch has begun
 			t.Fatal(err)
 		}
 		if _, err := m.call(ctx, "KV/Put", pb(nil).text(1, "jobs").text(2, "x")); err != nil {

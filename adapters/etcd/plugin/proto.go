@@ -71,7 +71,7 @@ func (m message) text(field int) (s string) {
 	return s
 }
 
-// has reports whether the message has the field.
+// has reports whether the message contains a field with the given number.
 func (m message) has(field int) bool {
 	for _, f := range m {
 		if f.number == field {
@@ -81,7 +81,7 @@ func (m message) has(field int) bool {
 	return false
 }
 
-// each returns the messages in a repeated field.
+// each returns all nested messages in a repeated field.
 func (m message) each(field int) (all []message) {
 	for _, f := range m {
 		if f.number == field {

@@ -21,7 +21,7 @@ type Server struct {
 
 var _ gate.Server = (*Server)(nil)
 
-// Open starts an etcd. servers must be 1.
+// Open starts an etcd behind the gate. The number of servers must be 1.
 func Open(servers int) (gate.Server, error) {
 	if err := stream.ErrSeveral("etcd", servers); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (s *Server) Advance(ms int64) {
 		s.instance.leases.ended(id)
 		s.Note(s.instance.control.revoke(id))
 	}
-	if len(over) > 0 { // time has no other effect
+	if len(over) > 0 { // unless leases end, time has no effect
 		s.Note(s.Settle())
 	}
 }
@@ -53,14 +53,14 @@ func (s *Server) Begin(part string) {
 	s.Lone.Begin(part)
 }
 
-// keys returns the keys of clients.
+// keys returns the keys that clients have created.
 func (s *Server) keys() []key {
 	all, err := s.instance.control.keys()
 	s.Note(err)
 	return slices.DeleteFunc(all, func(k key) bool { return string(k.Key) == string(probe) })
 }
 
-// items returns the keys of clients.
+// items returns the keys that clients have created, as items of the gate.
 func (s *Server) items() (all []gate.Item) {
 	for _, k := range s.keys() {
 		all = append(all, gate.Item{Name: string(k.Key), Lasts: s.instance.leases.left(k.Lease)})
@@ -71,7 +71,7 @@ func (s *Server) items() (all []gate.Item) {
 // Canonical returns a key's name as traces show it.
 func (s *Server) Canonical(key string) string { return s.instance.leases.item(key, s.Names()) }
 
-// Remove deletes keys.
+// Remove deletes the given keys.
 func (s *Server) Remove(items []string) error {
 	for _, k := range s.keys() {
 		if slices.Contains(items, string(k.Key)) {
@@ -81,5 +81,5 @@ func (s *Server) Remove(items []string) error {
 	return cmp.Or(s.Err(), s.instance.failed())
 }
 
-// Close ends the server.
+// Close stops the server.
 func (s *Server) Close() error { return s.instance.close() }

@@ -10,7 +10,7 @@ import (
 // protocol is the protocol between etcd and its clients: gRPC.
 type protocol struct{ leases *leases }
 
-// Session begins a connection.
+// Session returns the parser for a new connection.
 func (p protocol) Session() stream.Session {
 	return &session{leases: p.leases, asked: newHeaders(), answered: newHeaders(), calls: make(map[uint32]*call)}
 }
@@ -22,13 +22,13 @@ type session struct {
 	began           bool // the client has sent the HTTP/2 preface
 	greeted         bool // the server has sent something
 	asked, answered headers
-	calls           map[uint32]*call // calls that the server has not ended, by stream
-	read            int              // bytes of the server's output that were handled but not yet returned by Reply
+	calls           map[uint32]*call // calls that the server has not ended, by HTTP/2 stream number
+	read            int              // bytes from the server that were handled but not yet returned by Reply
 }
 
-// call is a call that has not ended.
+// call is a gRPC call that has not ended.
 type call struct {
-	method  string // such as KV/Txn
+	method  string // name of the method, such as KV/Txn
 	asked   []byte // beginning of an incomplete request message
 	request []byte // the last complete request message
 	told    []byte // beginning of an incomplete answer
@@ -44,7 +44,7 @@ var streams = map[string]bool{watchMethod: true, keepAlive: true, "Election/Obse
 // isStream reports whether the call may have several requests and answers.
 func (c *call) isStream() bool { return streams[c.method] }
 
-// methodOf returns the method of a path such as /etcdserverpb.KV/Txn, without the package.
+// methodOf returns the method of a path without its package: KV/Txn for /etcdserverpb.KV/Txn.
 func methodOf(path string) string {
 	service, method, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return service[strings.LastIndexByte(service, '.')+1:] + "/" + method
@@ -83,12 +83,12 @@ func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 		if whole {
 			return sent(at, f.stream, s.leases), n, nil
 		}
-		aside.Call = uint64(f.stream) // a frame that only ends the call follows the call's message
+		aside.Call = uint64(f.stream) // a frame that only ends the call comes after the call's message
 	}
 	return aside, n, nil
 }
 
-// opens begins a call.
+// opens handles the headers with which a client begins a call.
 func (s *session) opens(f frame, at *call) error {
 	path, err := s.asked.read(f.payload, ":path")
 	switch {
@@ -136,7 +136,7 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 		if err != nil {
 			return r, 0, 0, err
 		}
-		own := f.kind != frameData && f.kind != frameHeaders // the frame concerns the connection only
+		own := f.kind != frameData && f.kind != frameHeaders // the frame is about the connection, not about a call
 		if !whole && !(first && own) {
 			continue
 		}
@@ -148,7 +148,7 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	return r, 0, 0, nil
 }
 
-// hears handles a frame from the server. whole says that the frame completes an answer.
+// hears handles a frame from the server. whole is true if the frame completes an answer.
 func (s *session) hears(f frame) (r stream.Said, settles int, whole bool, err error) {
 	status := ""
 	if f.kind == frameHeaders {
@@ -188,7 +188,7 @@ func (s *session) hears(f frame) (r stream.Said, settles int, whole bool, err er
 // Greets reports whether the server has not sent anything yet. Until it does, clients make no calls.
 func (s *session) Greets() bool { return !s.greeted }
 
-// Listens reports whether the server may send something unasked: whether the client watches something.
+// Listens reports whether the server may send something unasked: it does if the client has a watch.
 func (s *session) Listens() bool {
 	for _, c := range s.calls {
 		if c.isStream() && c.method != keepAlive {

@@ -14,13 +14,13 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// written is a frame.
+// written returns an encoded HTTP/2 frame.
 func written(kind, flags byte, id uint32, payload []byte) []byte {
 	b := []byte{byte(len(payload) >> 16), byte(len(payload) >> 8), byte(len(payload)), kind, flags}
 	return append(binary.BigEndian.AppendUint32(b, id), payload...)
 }
 
-// block is a block of headers.
+// block returns an encoded block of headers, given as names and values in turn.
 func block(e *hpack.Encoder, to *bytes.Buffer, pairs ...string) []byte {
 	to.Reset()
 	for i := 0; i < len(pairs); i += 2 {
@@ -29,17 +29,18 @@ func block(e *hpack.Encoder, to *bytes.Buffer, pairs ...string) []byte {
 	return bytes.Clone(to.Bytes())
 }
 
-// part is a field that has text.
+// part returns an encoded field that contains a text.
 func part(number byte, text string) string {
 	return string([]byte{number<<3 | 2, byte(len(text))}) + text
 }
 
-// framed is a message as gRPC sends it.
+// framed returns a message with the prefix that gRPC puts before it.
 func framed(m string) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(m))), m...)
 }
 
-// talk is what a client says that begins a transaction and a watch, in pieces, and what the server answers.
+// talk returns an example dialogue in pieces: what a client sends for a transaction and a watch, and what the server
+// answers.
 func talk() (asked, told [][]byte) {
 	var to bytes.Buffer
 	e := hpack.NewEncoder(&to)
@@ -65,7 +66,8 @@ func talk() (asked, told [][]byte) {
 	return asked, told
 }
 
-// TestSession: messages are commands, and answers end where a call or a message does, wherever the bytes end that have come.
+// TestSession: each message is a command, and each answer ends with a message or a call. This holds even if the bytes
+// arrive in arbitrary pieces.
 func TestSession(t *testing.T) {
 	asked, told := talk()
 	s, names := protocol{newLeases()}.Session(), stream.NewNames("")
@@ -106,7 +108,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestAccess: what a command does is known by its message.
+// TestAccess: the access of a command, such as a read, follows from its message.
 func TestAccess(t *testing.T) {
 	for method, want := range map[string]backend.Access{
 		rangeMethod: backend.Read, putMethod: backend.Create, deletes: backend.Delete, grantMethod: backend.OpenSession, revokes: backend.CloseSession,
@@ -119,7 +121,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// TestNotHTTP2: what is no HTTP/2 is refused at its first bytes.
+// TestNotHTTP2: bytes that are not HTTP/2 are refused at once.
 func TestNotHTTP2(t *testing.T) {
 	for _, b := range []string{"GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01", preface + "\xff\xff\xff\x00\x00\x00\x00\x00\x01"} {
 		s := protocol{newLeases()}.Session()
@@ -133,7 +135,7 @@ func TestNotHTTP2(t *testing.T) {
 	}
 }
 
-// TestVersions: an etcd that is too old is refused in one line.
+// TestVersions: an etcd that is too old is refused with an error of one line.
 func TestVersions(t *testing.T) {
 	for version, good := range map[string]bool{"3.4.23": true, "3.10.0": true, "4.0.0": true, "3.3.25": false, "2.3.8": false, "": false, "x.y": false} {
 		if err := fits(version); (err == nil) != good || err != nil && strings.Contains(err.Error(), "\n") {
@@ -142,14 +144,14 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// FuzzSession: no bytes of a client or of a server are too much.
+// FuzzSession: no bytes from a client or a server make the parser panic or return a message longer than its input.
 func FuzzSession(f *testing.F) {
 	asked, told := talk()
 	f.Add(bytes.Join(asked, nil), bytes.Join(told, nil))
 	f.Fuzz(func(t *testing.T, sent, said []byte) { gatetest.Feed(t, protocol{newLeases()}.Session(), sent, said) })
 }
 
-// FuzzFields: no bytes are too much for the reader of protocol buffers.
+// FuzzFields: no bytes make the parser of protocol buffers panic or return a field longer than its input.
 func FuzzFields(f *testing.F) {
 	f.Add([]byte(part(1, "jobs") + "\x18\x07"))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -161,7 +163,7 @@ func FuzzFields(f *testing.F) {
 	})
 }
 
-// TestKept: a lease that etcd has no more was ended by its own clock only if that had the time.
+// TestKept: if etcd no longer has a lease, its own clock is blamed only if enough real time has passed.
 func TestKept(t *testing.T) {
 	l := newLeases()
 	for id, lasts := range []uint64{0, 60, 1 << 60} {

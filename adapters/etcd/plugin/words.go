@@ -23,7 +23,7 @@ const (
 	watchMethod = "Watch/Watch"
 )
 
-// readers are other methods that only read.
+// readers are further methods that change nothing on the server.
 var readers = map[string]bool{
 	"Lease/LeaseTimeToLive": true, "Lease/LeaseLeases": true, "Maintenance/Status": true, "Maintenance/Alarm": true, "Cluster/MemberList": true,
 	watchMethod: true, keepAlive: true,
@@ -71,10 +71,10 @@ func sent(at *call, number uint32, l *leases) stream.Sent {
 	return c
 }
 
-// short returns a method's name without its service.
+// short returns a method's name without its service: Txn for KV/Txn.
 func short(method string) string { return method[strings.IndexByte(method, '/')+1:] }
 
-// cancelled returns the command for a client's cancelling of a call.
+// cancelled returns the command for a client's cancellation of a call.
 func cancelled(at *call, number uint32) stream.Sent {
 	return stream.Sent{
 		Name: "cancel", Passes: at.isStream() || at.request == nil, Cancels: uint64(number),
@@ -82,14 +82,14 @@ func cancelled(at *call, number uint32) stream.Sent {
 	}
 }
 
-// op is an operation on keys.
+// op is an operation on a key or a range of keys.
 type op struct {
 	verb, key, more string
 	lease           int64
 	access          backend.Access
 }
 
-// words describes the operation in a line.
+// words returns a one-line description of the operation.
 func (o *op) words(n *stream.Names, l *leases) string {
 	words := []string{o.verb, l.item(o.key, n)}
 	if o.more != "" {
@@ -101,7 +101,7 @@ func (o *op) words(n *stream.Names, l *leases) string {
 	return strings.Join(words, " ")
 }
 
-// spread is "…" if an operation covers a range of keys up to end, and "" for a single key.
+// spread returns "…" if an operation covers a range of keys, whose end is end. It returns "" for a single key.
 func spread(end string) string {
 	if end == "" {
 		return ""
@@ -134,7 +134,7 @@ func ops(branch []message) (all []op, nested bool) {
 	return all, nested
 }
 
-// txn completes c, the command for a transaction.
+// txn adds to c what is specific to a transaction, whose request is m.
 func txn(c stream.Sent, m message, l *leases) stream.Sent {
 	then, nested := ops(m.each(2))
 	otherwise, more := ops(m.each(3))
@@ -202,7 +202,7 @@ func conditionOf(m message, n *stream.Names, l *leases) string {
 func watch(c stream.Sent, m message, l *leases) stream.Sent {
 	c.Access = backend.Read
 	create := m.each(1)
-	if len(create) == 0 { // it cancels a watch or asks for its progress, and may get no answer
+	if len(create) == 0 { // the request cancels a watch or asks for its progress, and may get no answer
 		c.Passes, c.Replies = true, false
 		return c
 	}
@@ -216,7 +216,8 @@ func watch(c stream.Sent, m message, l *leases) stream.Sent {
 	return c
 }
 
-// item returns a key as traces show it: without the part of the run, and with a number in place of the lease.
+// item returns a key's name as traces show it. It omits the part that differs from run to run, and replaces a lease
+// by a number.
 func (l *leases) item(key string, n *stream.Names) string {
 	name, lease := l.split(key)
 	if name = printable(n.Item(name)); lease != "" {
@@ -288,16 +289,16 @@ func outcome(m message, n *stream.Names, l *leases) string {
 	return strings.Join(words, " ")
 }
 
-// failures are the results for gRPC's status codes.
+// failures are the results of commands, by gRPC status code.
 var failures = map[string]backend.Result{
 	"": backend.Failed, "1": backend.Failed, "2": backend.Failed, "3": backend.Wrong, "5": backend.Absent, "6": backend.Refused, "7": backend.Denied,
 	"9": backend.Wrong, "11": backend.Wrong, "12": backend.Wrong, "13": backend.Failed, "14": backend.Failed, "16": backend.Denied, "reset": backend.Failed,
 }
 
-// statuses are the words for gRPC's status codes.
+// statuses are descriptions of gRPC status codes.
 var statuses = map[string]string{"": "no status", "1": "cancelled", "5": "not found", "9": "precondition failed", "12": "unimplemented", "14": "unavailable", "16": "unauthenticated", "reset": "reset"}
 
-// failure describes a status code in words.
+// failure returns a description of a gRPC status code.
 func failure(status string) string {
 	if w := statuses[status]; w != "" {
 		return w

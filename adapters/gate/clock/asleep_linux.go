@@ -14,8 +14,8 @@ var timeouts = map[int64]int{
 	unix.SYS_EPOLL_PWAIT: 3, unix.SYS_NANOSLEEP: -1, unix.SYS_CLOCK_NANOSLEEP: -1,
 }
 
-// endless reports whether a waiting thread waits without a timeout. call is what the system says of its system call: the
-// number and the arguments, or that the thread is running.
+// endless reports whether a waiting thread waits without a timeout. call is the thread's /proc entry "syscall": the
+// number and arguments of its system call, or "running".
 func endless(call []byte) bool {
 	fields := bytes.Fields(call)
 	if len(fields) == 0 {
@@ -30,14 +30,14 @@ func endless(call []byte) bool {
 		return at >= 0
 	}
 	argument, err := strconv.ParseUint(string(fields[at+1]), 0, 64)
-	if number == unix.SYS_EPOLL_PWAIT { // the argument is in milliseconds, not a pointer
+	if number == unix.SYS_EPOLL_PWAIT { // its argument is in milliseconds, not a pointer
 		return err != nil || int32(argument) < 0
 	}
 	return err != nil || argument == 0
 }
 
-// byMachine reports whether a thread sleeps until a time of the machine's clock: it has bypassed the C library. waits are
-// the threads that sleep until a virtual time.
+// byMachine reports whether a thread sleeps until a time of the machine's clock, so that it has bypassed the C
+// library. waits are the threads that sleep until a virtual time.
 func (c *Client) byMachine(waits map[int32]row) bool {
 	for _, p := range c.processes {
 		for id, t := range p.threads {
@@ -52,7 +52,7 @@ func (c *Client) byMachine(waits map[int32]row) bool {
 	return false
 }
 
-// call is the thread's system call, in the system's words; nil if the system does not say.
+// call returns the thread's system call as /proc shows it; nil if the system does not show it.
 func (t *thread) call() []byte {
 	var buf [256]byte
 	n, err := unix.Pread(t.calls, buf[:], 0)

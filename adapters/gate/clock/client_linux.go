@@ -18,7 +18,7 @@ import (
 type Client struct {
 	memory  *os.File
 	page    []byte
-	taken   atomic.Bool // a process uses it
+	taken   atomic.Bool // a process uses the virtual time
 	machine atomic.Bool // a process sleeps by the machine's clock
 
 	mu        sync.Mutex
@@ -28,7 +28,7 @@ type Client struct {
 // row is what one thread of the client reports about itself, as preload/clock.c writes it.
 type row struct {
 	Process, Thread int32
-	Until           int64 // the time until which the thread waits; 0 is none
+	Until           int64 // the virtual time until which the thread waits; 0 if it does not
 	Seen            int64 // the time at which the thread last read the clock
 	Turn            int64 // how often the thread has begun to wait
 }
@@ -52,7 +52,7 @@ var preloaded = sync.OnceValues(func() (*os.File, error) {
 	return f, err
 })
 
-// inMemory is a new file that exists in memory only.
+// inMemory creates a file that exists only in memory.
 func inMemory(name string) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -82,19 +82,19 @@ func NewClient() (*Client, error) {
 	return c, nil
 }
 
-// Environment is the environment to start the client with.
+// Environment returns the environment variables with which to start the client.
 func (c *Client) Environment() []string {
 	library, _ := preloaded()
 	return []string{"LD_PRELOAD=" + pathOf(library), "LOCKPROOF_CLOCK=" + pathOf(c.memory)}
 }
 
-// pathOf is the path at which other processes can open f, an unnamed file of this process.
+// pathOf returns the path at which other processes can open f, an unnamed file of this process.
 func pathOf(f *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()) }
 
 // now points to the time in the shared memory.
 func (c *Client) now() *int64 { return (*int64)(unsafe.Pointer(&c.page[0])) }
 
-// Set sets the time to since after [Epoch].
+// Set sets the virtual time. since is the time after [Epoch].
 func (c *Client) Set(since time.Duration) { atomic.StoreInt64(c.now(), Epoch.UnixNano()+int64(since)) }
 
 // Taken reports whether a process of the client uses the clock. A program that does not read the time through the C library
@@ -109,7 +109,7 @@ func (c *Client) Taken() bool {
 	return c.taken.Load()
 }
 
-// Close unmaps the memory.
+// Close releases the memory that is shared with the client.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +125,7 @@ func (c *Client) Close() error {
 	return errors.Join(unix.Munmap(page), c.memory.Close())
 }
 
-// rows are the rows of all threads.
+// rows returns what all threads of the client report about themselves.
 func (c *Client) rows() (all []row) {
 	for at := timeSize; at+rowSize <= len(c.page); at += rowSize {
 		r := (*row)(unsafe.Pointer(&c.page[at]))

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/clock"
 )
 
-// started is a shell's script that has a clock of ours, and its output.
+// started runs a shell script with a virtual clock. It returns the clock, and a reader of the script's output.
 func started(t *testing.T, script string) (*clock.Client, *bufio.Reader) {
 	t.Helper()
 	c, err := clock.NewClient()
@@ -47,7 +47,7 @@ func started(t *testing.T, script string) (*clock.Client, *bufio.Reader) {
 	return c, bufio.NewReader(out)
 }
 
-// rest waits until a client is at rest, and says for how long.
+// rest waits until a client is at rest, and returns the virtual time until it acts by itself.
 func rest(t *testing.T, c *clock.Client) time.Duration {
 	t.Helper()
 	for range 20_000 {
@@ -60,11 +60,11 @@ func rest(t *testing.T, c *clock.Client) time.Duration {
 	return 0
 }
 
-// TestClient: a client sleeps until our clock says that its time is up, however long that takes, and we know when that is.
+// TestClient: a client sleeps until the virtual time that it waits for, and Rest returns how long that is.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	c, out := started(t, "sleep 5; date -u +%T; read end")
-	for rest(t, c) == 0 { // the shell waits for a program that has yet to begin
+	for rest(t, c) == 0 { // 0 while the shell waits for a program that is just starting
 		time.Sleep(time.Millisecond)
 	}
 	if next := rest(t, c); next != 5*time.Second {
@@ -87,7 +87,7 @@ func TestClient(t *testing.T) {
 	t.Error("it waits for its input, and is taken to wait for some time")
 }
 
-// TestAwake: a client that computes is not at rest.
+// TestAwake: a client that computes is never found at rest.
 func TestAwake(t *testing.T) {
 	t.Parallel()
 	c, out := started(t, "echo begins; while :; do :; done")
@@ -102,7 +102,8 @@ func TestAwake(t *testing.T) {
 	}
 }
 
-// TestMachine: a program in Go keeps the machine's time, also where it has our library as it is linked with the C library.
+// TestMachine: a program in Go uses the machine's clock, even if it is linked with the C library and so loads the
+// clock's library.
 func TestMachine(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("cc"); err != nil {

@@ -32,7 +32,7 @@ var ErrNone = errors.New("a server of our own needs our clock: that takes Linux 
 type Clock struct {
 	library string
 	file    *os.File
-	now     int64 // nanoseconds since 1970
+	now     int64 // in Unix nanoseconds
 }
 
 // Epoch is the time at which every clock begins.
@@ -54,7 +54,7 @@ func New(ctx context.Context, folder string) (*Clock, error) {
 	return c, c.write()
 }
 
-// Environment is the environment to start a program with, so that it uses the clock. For a nil clock it is empty.
+// Environment returns the environment variables with which a program uses the clock. For a nil clock it returns nil.
 func (c *Clock) Environment() []string {
 	if c == nil {
 		return nil
@@ -62,10 +62,10 @@ func (c *Clock) Environment() []string {
 	return []string{"LD_PRELOAD=" + c.library, "LOCKPROOF_CLOCK=" + c.file.Name()}
 }
 
-// Files are the clock's files that a program reads.
+// Files returns the paths of the files that a program needs to use the clock.
 func (c *Clock) Files() []string { return []string{c.library, c.file.Name()} }
 
-// Advance lets ms milliseconds pass.
+// Advance lets ms milliseconds of virtual time pass.
 func (c *Clock) Advance(ms int64) error {
 	c.now += ms * int64(time.Millisecond)
 	return c.write()
@@ -87,16 +87,16 @@ func (c *Clock) Close() error {
 	return c.file.Close()
 }
 
-// buildLimit is the maximum duration of the compilation.
+// buildLimit is the maximum duration of compiling the library.
 const buildLimit = time.Minute
 
-// built is the library, once it is built.
+// built holds the compiled library, after the first call of library.
 var built struct {
 	sync.Mutex
 	code []byte
 }
 
-// library returns the library's code, and builds it at the first call.
+// library returns the compiled library. The first call compiles it.
 func library(ctx context.Context) (code []byte, err error) {
 	built.Lock()
 	defer built.Unlock()

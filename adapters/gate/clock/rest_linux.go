@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Rest reports whether the client is at rest: it does nothing until something reaches it or time passes. next is the time
-// until it then acts by itself; 0 is never.
+// Rest reports whether the client is at rest: it does nothing until it receives something or time passes. next is the
+// time until it then acts by itself; 0 means never.
 //
-// At rest, every thread sleeps. A thread that the system reports as sleeping has slept since then, if the system's count of
-// its runs has not changed. So Rest reads the count of every thread, finds every thread asleep, lists the threads, and reads
-// the counts again. If no count has changed and no thread was added, all threads slept when they were listed, as only a
-// running thread can create another.
+// At rest, every thread sleeps. A thread that the system reports as sleeping has slept since then, if the system's
+// count of its runs has not changed. So Rest reads the count of every thread, finds every thread asleep, lists the
+// threads, and reads the counts again. If no count has changed and no thread was added, all threads slept when they
+// were listed, as only a running thread can create another.
 func (c *Client) Rest() (rests bool, next time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,7 +34,8 @@ func (c *Client) Rest() (rests bool, next time.Duration) {
 	return soonest(after, now)
 }
 
-// waits are the rows of the threads that wait until a time, by thread. It also starts watching new processes.
+// waits returns the rows of the threads that wait until a virtual time, by thread number. It also starts watching new
+// processes.
 func (c *Client) waits() map[int32]row {
 	waits := make(map[int32]row)
 	for _, r := range c.rows() {
@@ -48,7 +49,8 @@ func (c *Client) waits() map[int32]row {
 	return waits
 }
 
-// soonest is the time until the first of the waiting threads continues. rests is false if a thread is about to continue.
+// soonest returns the time until the first of the waiting threads continues. rests is false if a thread is about to
+// continue.
 func soonest(waits map[int32]row, now int64) (rests bool, next time.Duration) {
 	for _, r := range waits {
 		if r.Seen != now || r.Until <= now {
@@ -61,8 +63,7 @@ func soonest(waits map[int32]row, now int64) (rests bool, next time.Duration) {
 	return true, next
 }
 
-// count records how often each thread has run. It is false, without looking any further, if the first thread of a process is
-// awake.
+// count records how often each thread has run. It returns false at once if the first thread of a process is awake.
 func (c *Client) count(waits map[int32]row) bool {
 	for _, p := range c.processes {
 		if !p.sleeps(p.number) {
@@ -77,7 +78,7 @@ func (c *Client) count(waits map[int32]row) bool {
 	return true
 }
 
-// sleeps reports whether all threads sleep.
+// sleeps reports whether all threads of the client sleep.
 func (c *Client) sleeps() bool {
 	for _, p := range c.processes {
 		for id := range p.threads {
@@ -89,7 +90,7 @@ func (c *Client) sleeps() bool {
 	return true
 }
 
-// complete reports whether all threads are known, and adds those that were not.
+// complete lists the threads again. It returns false if there are new ones, and adds them.
 func (c *Client) complete() bool {
 	complete := true
 	for _, p := range c.processes {

@@ -1,15 +1,16 @@
 package clock
 
-// Threads are the threads of a process with the machine's clock. They only show whether the process sleeps.
+// Threads watches the threads of a process that uses the machine's clock. It only shows whether the process is at
+// rest.
 type Threads struct{ client Client }
 
-// NewThreads are the threads of the process with the given number.
+// NewThreads starts watching the threads of the process with the given number.
 func NewThreads(number int) (*Threads, error) {
 	t := &Threads{Client{processes: map[int32]*process{int32(number): newProcess(int32(number))}}}
 	return t, nil
 }
 
-// Rest reports whether the process is at rest, like [Client.Rest]: it does nothing until something reaches it or the
+// Rest reports whether the process is at rest, like [Client.Rest]: it does nothing until it receives something or the
 // machine's time passes.
 func (t *Threads) Rest() bool {
 	c := &t.client

@@ -12,20 +12,20 @@ import (
 // process is what the system reports about a process of the client. Its files stay open, as they are read repeatedly.
 type process struct {
 	number  int32
-	threads map[int32]*thread // by thread number
+	threads map[int32]*thread // threads of the process, by thread number
 }
 
-// thread is one thread of a process.
+// thread holds the open files with which one thread of a process is watched.
 type thread struct {
-	state   int // file descriptor of its stat
-	runs    int // file descriptor of its schedstat
-	calls   int // file descriptor of its syscall; -1 if the system does not have it
-	counted ran // at the last count
-	looked  ran // when its system call was last looked at
+	state   int // file descriptor of /proc/…/stat
+	runs    int // file descriptor of /proc/…/schedstat
+	calls   int // file descriptor of /proc/…/syscall; -1 if the system does not have it
+	counted ran // how often it had run at the last count
+	looked  ran // how often it had run when its system call was last read
 }
 
-// ran is how often a thread has run. A thread that waits until a virtual time wakes every millisecond to read the clock; for
-// such a thread, ran is what it waits for.
+// ran is how often a thread has run. A thread that waits until a virtual time wakes every millisecond to read the
+// clock. For such a thread, ran is instead the time that it waits for, and its turn.
 type ran struct{ times, until, turn int64 }
 
 // newProcess starts watching the process with the given number.
@@ -81,7 +81,7 @@ func (p *process) add(id int32) {
 	p.threads[id] = &thread{state: state, runs: runs, calls: calls}
 }
 
-// close stops watching the process.
+// close stops watching the process and closes its files.
 func (p *process) close() {
 	for id, t := range p.threads {
 		t.close()
@@ -108,13 +108,14 @@ func (p *process) sleeps(id int32) bool {
 	return err != nil || sleeps(buf[:n])
 }
 
-// sleeps reports whether a thread waits for something. stat contains the thread's name in brackets, and then its state.
+// sleeps reports whether a thread waits for something. stat is the content of its stat file: the thread's name in
+// brackets, then its state.
 func sleeps(stat []byte) bool {
 	state := stat[bytes.LastIndexByte(stat, ')')+1:]
 	return len(state) > 1 && bytes.IndexByte([]byte("SZX"), state[1]) >= 0
 }
 
-// ran is how often the thread has run, which is the third number of its schedstat.
+// ran returns how often the thread has run: the third number of its schedstat file.
 func (t *thread) ran(id int32, waits map[int32]row) ran {
 	if r, is := waits[id]; is {
 		return ran{until: r.Until, turn: r.Turn}

@@ -1,3 +1,4 @@
-// Package process runs servers of our own. Each has its own port on this machine and its files in a temporary folder, and
-// ends when this process ends. If we are root, the server runs as a user that can only enter that folder.
+// Package process runs servers that lockproof starts itself. Each has its own port on this machine and its files in a
+// temporary folder. It ends when this process ends. If this process runs as root, the server runs as a user that can
+// only enter that folder.
 package process

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// owner is the id of the user with the given name, and of the user's group. Both are -1 if we are not root: then all files
-// are ours.
+// owner returns the ids of the user with the given name and of the user's group. If this process does not run as
+// root, both are -1: then it owns all files itself.
 func owner(name string) (uid, gid int, err error) {
 	if os.Geteuid() != 0 || name == "" {
 		return -1, -1, nil
@@ -35,7 +35,8 @@ func become(c *exec.Cmd, name string) error {
 	return err
 }
 
-// endsWithUs makes the system kill the process when the thread that starts it ends.
+// endsWithUs makes the system kill the process when the thread that starts it ends, so that it does not outlive this
+// process.
 func endsWithUs(c *exec.Cmd) {
 	if c.SysProcAttr == nil {
 		c.SysProcAttr = new(syscall.SysProcAttr)

@@ -24,21 +24,22 @@ var ErrMissing = errors.New("not installed")
 // Process is a server process, before or after its start.
 type Process struct {
 	Port   int
-	Folder string // folder of its files
+	Folder string // folder with the server's files
 
 	temporary *leftover.Folder
-	user      string // the user that it runs as if we are root
+	user      string // user as whom the server runs if this process runs as root
 	command   *exec.Cmd
 	over      chan struct{} // closed when the process has ended
 }
 
-// Stock is an unmodified server: with the machine's clock, and without a gate.
+// Stock is an unmodified server that lockproof has started. It uses the machine's clock, and clients connect to it
+// without a gate.
 type Stock interface {
-	// Port is the server's port on this machine.
+	// Port returns the server's port on this machine.
 	Port() int
 	// URL is the URL at which clients find the server on host.
 	URL(host string) string
-	// Close ends the server and removes its files.
+	// Close stops the server and removes its files.
 	Close() error
 }
 
@@ -105,7 +106,7 @@ func (p *Process) Run(ctx context.Context, input, program string, args ...string
 }
 
 const (
-	startLimit = 30 * time.Second // for a server to answer; on an idle machine it takes 0.1 s
+	startLimit = 30 * time.Second // maximum time for a server to answer; on an idle machine it takes 0.1 s
 	startPause = 2 * time.Millisecond
 )
 
@@ -133,7 +134,7 @@ func (p *Process) Start(ctx context.Context, answers func() error, env []string,
 	}
 }
 
-// boot starts the process.
+// boot starts the server's process.
 func (p *Process) boot(env []string, program string, args []string) error {
 	log, err := os.Create(p.log())
 	if err != nil {
@@ -154,8 +155,9 @@ func (p *Process) boot(env []string, program string, args []string) error {
 	return nil
 }
 
-// Launch starts a program that ends with us, however we end, if the system supports that. over is closed when the program
-// has ended. The system ends the program with the thread that started it, so that thread waits for it.
+// Launch starts a program that ends when this process ends, however that happens, if the system supports that. over
+// is closed when the program has ended. The system ends the program together with the thread that started it, so that
+// thread waits for the program.
 func Launch(command *exec.Cmd) (over chan struct{}, err error) {
 	endsWithUs(command)
 	started := make(chan error)
@@ -165,20 +167,20 @@ func Launch(command *exec.Cmd) (over chan struct{}, err error) {
 		err := command.Start()
 		started <- err
 		if err == nil {
-			_ = command.Wait() // its state says how it has ended
+			_ = command.Wait() // the process state says how it has ended
 		}
 		close(over)
 	}()
 	return over, <-started
 }
 
-// log is the path of the server's output.
+// log returns the path of the file with the server's output.
 func (p *Process) log() string { return filepath.Join(p.temporary.Path, "log") }
 
 // mostOfLog is the maximum number of bytes of a program's output in an error.
 const mostOfLog = 2000
 
-// said is the end of the server's output.
+// said returns the last part of the server's output.
 func (p *Process) said() string {
 	f, err := os.Open(p.log())
 	if err != nil {
@@ -186,13 +188,13 @@ func (p *Process) said() string {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.Size() > mostOfLog {
-		_, _ = f.Seek(-mostOfLog, io.SeekEnd) // a shorter log is read from its beginning
+		_, _ = f.Seek(-mostOfLog, io.SeekEnd) // fails for a shorter log, which is read from its beginning
 	}
 	b, _ := io.ReadAll(io.LimitReader(f, mostOfLog))
 	return string(b)
 }
 
-// tail is the end of b, at most mostOfLog bytes.
+// tail returns the end of b, at most mostOfLog bytes.
 func tail(b []byte) []byte { return b[max(0, len(b)-mostOfLog):] }
 
 // End sends signal s to the server and waits until it has ended. After endLimit the server is killed.
@@ -200,7 +202,7 @@ func (p *Process) End(s os.Signal) {
 	if p.command == nil {
 		return
 	}
-	_ = p.command.Process.Signal(s) // it may have ended
+	_ = p.command.Process.Signal(s) // an error means that it has ended
 	select {
 	case <-p.over:
 	case <-time.After(endLimit):
@@ -219,7 +221,8 @@ func (p *Process) Remove() error {
 	return p.temporary.Remove()
 }
 
-// Ports are below those that systems give to outgoing connections, and below those of package rabbitmq.
+// Servers get ports from lowestPort on. They are below the ports that systems give to outgoing connections, and below
+// those of package rabbitmq.
 const (
 	lowestPort = 10000
 	portsDealt = 10000
@@ -227,7 +230,7 @@ const (
 
 var portsTaken atomic.Int64
 
-// Version is what a program says of its version.
+// Version returns the output of a program that prints its version.
 func Version(program string, args ...string) (string, error) {
 	out, err := exec.Command(program, args...).Output()
 	if err != nil {
@@ -236,8 +239,8 @@ func Version(program string, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// FreePort is a port of this machine without a listener. A server opens it a moment later: ports are dealt by process number, so that
-// two programs do not choose the same at the same moment.
+// FreePort returns a port of this machine on which nothing listens. The server opens it only later, so FreePort
+// chooses ports by process number: two processes rarely choose the same one at the same moment.
 func FreePort() (int, error) {
 	for range 100 {
 		port := lowestPort + (31*os.Getpid()+int(portsTaken.Add(1)))%portsDealt
@@ -248,5 +251,5 @@ func FreePort() (int, error) {
 	return 0, fmt.Errorf("finding a port on 127.0.0.1: none of a hundred from %d up is free", lowestPort)
 }
 
-// ID is the process's number.
+// ID returns the number of the server's process.
 func (p *Process) ID() int { return p.command.Process.Pid }

@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// Template is a set of files that servers start with and that take long to make. They are made once, and kept while a server
-// uses them. It is safe for concurrent use.
+// Template is a set of files that servers need at their start and that take long to make. They are made once, and
+// deleted when no server uses them any more. It is safe for concurrent use.
 type Template struct {
 	New  func() (*Process, error)
-	Make func(context.Context, *Process) error // makes the folder Data
+	Make func(context.Context, *Process) error // makes the files, in the folder Data of a server's folder
 
 	mu    sync.Mutex
 	users int
-	made  *Process // nil while it is unused
+	made  *Process // nil while no server uses the files
 }
 
 // Data is the name of the template's folder within a server's folder.
@@ -32,7 +32,7 @@ func (t *Template) Copy(ctx context.Context, to *Process) error {
 			return err
 		}
 		if err := t.Make(ctx, made); err != nil {
-			_ = made.Remove() // the first error is reported
+			_ = made.Remove() // an error is already being reported
 			return err
 		}
 		t.made = made

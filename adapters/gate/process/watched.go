@@ -10,24 +10,24 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/clock"
 )
 
-// Watched is a server of which nothing has to be asked: it is at rest when all its threads sleep. It is a
+// Watched is a server whose state is visible from outside: it is at rest when all its threads sleep. It implements
 // [github.com/lockproof/lockproof/adapters/gate/stream.Upstream].
 type Watched struct {
 	*Process
-	name    string // for errors
+	name    string // server's name in error messages
 	threads *clock.Threads
 
 	mu    sync.Mutex
-	conns map[int64]net.Conn // of clients, by their ports
+	conns map[int64]net.Conn // connections of clients, by their local ports
 }
 
-// AnswerLimit is how long a server may take for an answer, and to come to rest.
+// AnswerLimit is the maximum time for a server to answer, and to come to rest.
 const AnswerLimit = 20 * time.Second
 
-// restPause is how long to wait before it is looked again whether the server is at rest.
+// restPause is the time between two checks whether the server is at rest.
 const restPause = 100 * time.Microsecond
 
-// NewWatched prepares a server with a name, of a kind.
+// NewWatched prepares a server. name is its name in errors; kind is the kind of server.
 func NewWatched(name, kind string) (*Watched, error) {
 	p, err := New(kind, "")
 	if err != nil {
@@ -36,13 +36,13 @@ func NewWatched(name, kind string) (*Watched, error) {
 	return &Watched{Process: p, name: name, conns: make(map[int64]net.Conn)}, nil
 }
 
-// Watch begins to watch the threads, once the process has started.
+// Watch begins to watch the threads of the started process.
 func (w *Watched) Watch() (err error) {
 	w.threads, err = clock.NewThreads(w.ID())
 	return err
 }
 
-// Dial connects a client. The connection's number is its port.
+// Dial opens a connection to the server. The connection's number is its local port.
 func (w *Watched) Dial() (net.Conn, int64, error) {
 	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(w.Port), AnswerLimit)
 	if err != nil {
@@ -55,10 +55,11 @@ func (w *Watched) Dial() (net.Conn, int64, error) {
 	return conn, port, nil
 }
 
-// Waits reports whether the server does nothing though a client has no answer: somebody else has to act first.
+// Waits reports whether the server is at rest. If a command then has no reply, it waits for another client or for
+// time to pass.
 func (w *Watched) Waits(int64) (bool, error) { return w.threads.Rest(), nil }
 
-// Barrier returns once the server is at rest: all its threads sleep, so that it has written all that it had to say.
+// Barrier returns when the server is at rest: all its threads sleep, so it has sent everything that it had to send.
 func (w *Watched) Barrier() error {
 	for end := time.Now().Add(AnswerLimit); !w.threads.Rest(); time.Sleep(restPause) {
 		if time.Now().After(end) {
@@ -68,7 +69,7 @@ func (w *Watched) Barrier() error {
 	return nil
 }
 
-// Kill ends a connection. Nothing of it is on its way: each command has taken effect when it has passed.
+// Kill closes a connection. No command is on its way then, since each has taken effect when it has passed the gate.
 func (w *Watched) Kill(id int64) error {
 	w.mu.Lock()
 	conn := w.conns[id]
@@ -80,7 +81,7 @@ func (w *Watched) Kill(id int64) error {
 	return conn.Close()
 }
 
-// Remove ends the server and removes its files.
+// Remove stops the server and removes its files.
 func (w *Watched) Remove() error {
 	if w.threads != nil {
 		w.threads.Close()

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Listener accepts connections, and knows at any moment whether a client has connected that was not taken over yet.
+// Listener accepts connections. It knows at any moment whether a client has connected that is not yet being served.
 type Listener struct {
 	net.Listener
-	file *os.File // the same socket: a listener of package net does not say when it has accepted a client
+	file *os.File // the same socket as the listener's; package net does not tell when it has accepted a client
 	raw  syscall.RawConn
 
 	mu     sync.Mutex
-	busy   bool // it is handling a client that has connected
+	busy   bool // a client was accepted, and is not being served yet
 	closed bool
 }
 
@@ -37,7 +37,7 @@ func Listen() (*Listener, error) {
 	return out, nil
 }
 
-// Close ends the listener.
+// Close stops listening.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	l.closed = true
@@ -52,7 +52,7 @@ func (l *Listener) isClosed() bool {
 	return l.closed
 }
 
-// Accept waits for the next client. A call says that the client before has been taken over.
+// Accept waits for the next client. Calling it means that the previous client is being served now.
 func (l *Listener) Accept() (net.Conn, error) {
 	var fd int
 	var failed error
@@ -77,15 +77,15 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return net.FileConn(f)
 }
 
-// Underway reports whether a client has connected that is still to be accepted, or was accepted without another call of
-// Accept since.
+// Underway reports whether a client has connected that was not accepted yet, or that was accepted since the last call
+// of Accept began.
 func (l *Listener) Underway() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	waiting := false
 	_ = l.raw.Control(func(fd uintptr) {
 		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
-		waiting = err == nil && info.Unacked > 0 // for a listener: the number of connections to accept
+		waiting = err == nil && info.Unacked > 0 // for a listener: the connections to accept
 	})
 	return l.busy || waiting
 }

@@ -4,7 +4,7 @@ package socket
 
 import "net"
 
-// Listener takes connections.
+// Listener accepts connections.
 type Listener struct{ net.Listener }
 
 // Listen listens on a port of this machine.
@@ -13,5 +13,5 @@ func Listen() (*Listener, error) {
 	return &Listener{l}, err
 }
 
-// Underway is false: it is not needed on systems without virtual time.
+// Underway returns false. It is needed only with virtual time, which this system does not support.
 func (*Listener) Underway() bool { return false }

@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/socket"
 )
 
-// TestUnderway: a client that has connected is underway until the next one is waited for.
+// TestUnderway: Underway is true from a client's connection until the next call of Accept.
 func TestUnderway(t *testing.T) {
 	t.Parallel()
 	l, err := socket.Listen()

@@ -1,5 +1,5 @@
-// Package socket reads what a client writes. It knows at any moment whether the client has written something that was not
-// handed on yet, which a gate needs to know to wait until every client is at rest.
+// Package socket reads what a client writes. It knows at any moment whether the client has written something that was
+// not handed on yet. A gate needs that to wait until every client is at rest.
 package socket
 
 import (
@@ -8,40 +8,41 @@ import (
 	"syscall"
 )
 
-// Local is a connection within the process: it replaces a socket, without the kernel.
+// Local is a connection within this process, which replaces a socket.
 type Local interface {
 	net.Conn
 	// TryRead reads the available data. done is false if there is none.
 	TryRead(b []byte) (n int, err error, done bool)
-	// Await waits until there is something to read. Unread reports whether there is data to read, or the end.
+	// Await waits until there is something to read. Unread reports whether there is something to read: data, or the
+	// end of the connection.
 	Await()
 	Unread() bool
 }
 
-// Reader reads a socket. One goroutine calls Read, and says with Stalled, Goes and Done what it does with the data. Behind
-// may be called from any goroutine.
+// Reader reads a socket. One goroutine calls Read, and reports with Stalled, Goes and Done whether it can hand the
+// data on. Behind may be called from any goroutine.
 type Reader struct {
 	socket net.Conn
 	local  Local           // the socket, if it is within the process; otherwise nil
-	raw    syscall.RawConn // of the socket, nil if it has none
+	raw    syscall.RawConn // for access to the file descriptor; nil if the socket has none
 
 	mu    sync.Mutex
 	state state
-	// caughtUp is to be called once everything was read and handed on; nil if there is no one to notify.
+	// caughtUp is called when everything that was read is handed on; nil if nothing is to be called.
 	caughtUp func()
 }
 
-// state is what the reading goroutine does.
+// state is the state of the reading goroutine.
 type state uint8
 
 const (
-	busy    state = iota // it handles data of the client, or the end of the socket
+	busy    state = iota // it is handling data from the client, or the end of the connection
 	waiting              // it has read everything, and waits for more
-	stalled              // it cannot continue until another goroutine acts
+	stalled              // it cannot hand data on until another goroutine acts
 	done
 )
 
-// NewReader is a reader of a socket.
+// NewReader returns a reader for a socket.
 func NewReader(socket net.Conn) *Reader {
 	r := &Reader{socket: socket}
 	switch s := socket.(type) {
@@ -53,19 +54,19 @@ func NewReader(socket net.Conn) *Reader {
 	return r
 }
 
-// Read reads from the socket.
+// Read reads from the client's socket, and records whether it waits for data.
 func (r *Reader) Read(b []byte) (int, error) {
 	n, err := r.receive(b)
 	quickAck(r.raw)
 	return n, err
 }
 
-// Behind reports whether the client has written something, or closed its socket, and that was not handed on yet. If so,
-// caughtUp is called once it was handed on, without holding locks, unless a later call of Behind replaces it. Behind knows
-// of everything that a client on the same machine has written before its next visible action; data from other machines may
-// still be on its way. Data that cannot be handed on until another goroutine acts does not count.
+// Behind reports whether the client has written something, or closed its socket, and that was not handed on yet. If
+// so, caughtUp is called when it is handed on, without holding locks, unless a later call of Behind replaces it.
+// Behind covers everything that a client on the same machine has written before its next visible action; data from
+// other machines may still be on its way. Data that cannot be handed on until another goroutine acts does not count.
 //
-// On systems other than Unix, Behind knows only of data that was read from the socket.
+// On systems other than Unix, Behind covers only data that was read from the socket.
 func (r *Reader) Behind(caughtUp func()) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,16 +77,16 @@ func (r *Reader) Behind(caughtUp func()) bool {
 	return behind
 }
 
-// Stalled says that the reading goroutine cannot continue until another goroutine acts. Goes ends that.
+// Stalled records that the reading goroutine cannot hand data on until another goroutine acts. Goes ends that state.
 func (r *Reader) Stalled() { r.is(stalled) }
 
-// Goes says that the reading goroutine continues.
+// Goes records that the reading goroutine continues.
 func (r *Reader) Goes() { r.is(busy) }
 
-// Done says that reading has ended.
+// Done records that reading has ended.
 func (r *Reader) Done() { r.is(done) }
 
-// is sets the state of the reading goroutine, and notifies those who wait for it.
+// is sets the state of the reading goroutine. Unless the new state is busy, it calls caughtUp.
 func (r *Reader) is(now state) {
 	r.mu.Lock()
 	caughtUp := r.isLocked(now)
@@ -95,7 +96,7 @@ func (r *Reader) is(now state) {
 	}
 }
 
-// isLocked is called with mu held. The caller calls the result, unless it is nil, after it has released mu.
+// isLocked sets the state while mu is held. The caller releases mu and then calls the result, unless it is nil.
 func (r *Reader) isLocked(now state) (caughtUp func()) {
 	r.state = now
 	if now != busy {
@@ -104,7 +105,7 @@ func (r *Reader) isLocked(now state) (caughtUp func()) {
 	return caughtUp
 }
 
-// receiveLocal is receive for a connection within the process.
+// receiveLocal reads from a connection within the process.
 func (r *Reader) receiveLocal(b []byte) (int, error) {
 	for {
 		r.mu.Lock()

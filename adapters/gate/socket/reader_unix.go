@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// receiving is one read from a socket.
+// receiving holds the arguments and results of one read from a socket.
 type receiving struct {
 	r   *Reader
 	b   []byte
@@ -16,7 +16,7 @@ type receiving struct {
 	err error
 }
 
-// receive reads from the socket. Reading and clearing the state "waiting" are atomic.
+// receive reads from the socket. Reading data and leaving the state "waiting" are one atomic step.
 func (r *Reader) receive(b []byte) (int, error) {
 	switch {
 	case r.local != nil:
@@ -38,7 +38,7 @@ func (r *Reader) receive(b []byte) (int, error) {
 	return x.n, nil
 }
 
-// try reads the available data. It is false if there is none; it is then called again when there is data.
+// try reads the available data. It returns false if there is none; then it is called again when there is data.
 func (x *receiving) try(socket uintptr) bool {
 	r := x.r
 	r.mu.Lock()
@@ -58,7 +58,7 @@ func (x *receiving) try(socket uintptr) bool {
 	return now == busy
 }
 
-// unread reports whether the socket has data to read, or its end. mu is held.
+// unread reports whether the socket has data to read, or its end. The caller holds mu.
 func (r *Reader) unread() bool {
 	switch {
 	case r.local != nil:
@@ -66,7 +66,7 @@ func (r *Reader) unread() bool {
 	case r.raw == nil:
 		return false
 	}
-	unread := true // if the socket is closed, its reader is about to see that
+	unread := true // stays true if the socket is closed: its reader will soon see that
 	_ = r.raw.Control(func(socket uintptr) {
 		var b [1]byte
 		_, _, err := syscall.Recvfrom(int(socket), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
@@ -75,17 +75,17 @@ func (r *Reader) unread() bool {
 	return unread
 }
 
-// offer writes to the socket as much of b as it accepts without waiting.
+// offer writes as much of b to the socket as it accepts without waiting, and returns the number of bytes.
 func (r *Reader) offer(b []byte) (n int) {
-	_ = r.raw.Write(func(socket uintptr) bool { // if it fails, so does the next write
+	_ = r.raw.Write(func(socket uintptr) bool { // if this fails, the next write fails too
 		n, _ = syscall.Write(int(socket), b)
 		return true
 	})
 	return max(n, 0)
 }
 
-// Offering returns a function that writes as much of b as the socket accepts without waiting, and returns the number of
-// bytes written. It is nil if the socket does not tell.
+// Offering returns a function that writes as much of b as the socket accepts without waiting, and returns the number
+// of bytes written. It returns nil if the socket does not support that.
 func (r *Reader) Offering() func(b []byte) int {
 	if r.raw == nil {
 		return nil

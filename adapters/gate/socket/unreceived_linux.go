@@ -2,7 +2,7 @@ package socket
 
 import "golang.org/x/sys/unix"
 
-// Unreceived reports whether the other end has data yet to acknowledge.
+// Unreceived reports whether the client's system has not yet acknowledged all data that was sent to it.
 func (r *Reader) Unreceived() bool {
 	n := 0
 	if r.raw != nil {

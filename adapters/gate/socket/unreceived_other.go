@@ -2,5 +2,5 @@
 
 package socket
 
-// Unreceived is false: it is not needed on systems without virtual time.
+// Unreceived returns false. It is needed only with virtual time, which this system does not support.
 func (*Reader) Unreceived() bool { return false }

@@ -9,39 +9,39 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Command is a command at the gate.
+// Command is a client's command at the gate. It implements [gate.Command].
 type Command struct {
 	Sent
 	conn      *Conn
 	number    uint64
 	bytes     []byte
 	pipelined bool
-	gated     bool // it waits at the gate, rather than passing by itself
+	gated     bool // it waits at the gate; otherwise it passes without waiting
 	passed    bool
 
-	// The connection's mu guards these fields.
+	// The mutex mu of the connection guards these fields.
 	answered bool
-	waits    bool // at the server, for its reply
+	waits    bool // the server keeps it waiting
 }
 
 var _ gate.Command = (*Command)(nil)
 
-// join adds bytes that the client has written since. The connection's mu is held.
+// join appends bytes that the client has written since to the command. The connection's mu is held.
 func (c *Command) join(bytes []byte) {
 	c.bytes = append(c.bytes, bytes...)
 	c.Sent.Words = c.conn.address.proxy.protocol.(Unknown).Shown(c.bytes)
 }
 
-// Conn is the command's connection.
+// Conn returns the command's connection.
 func (c *Command) Conn() gate.Conn { return c.conn }
 
-// Endpoint is the index of the server that receives the command.
+// Endpoint returns the index of the server that receives the command.
 func (c *Command) Endpoint() int { return c.conn.address.proxy.place }
 
-// Number is the command's number in its connection.
+// Number returns the command's number in its connection.
 func (c *Command) Number() uint64 { return c.number }
 
-// Role is what the command does to its connection.
+// Role returns what the command does to its connection.
 func (c *Command) Role() gate.Role { return c.Sent.Role }
 
 // Pipelined reports whether the command was sent while another one had no reply.
@@ -67,7 +67,7 @@ func (c *Command) Obsolete() bool {
 	return c.conn.over && !c.conn.released
 }
 
-// Broken is false: connections have no parts.
+// Broken returns false, since connections have no parts.
 func (c *Command) Broken() bool { return false }
 
 // Waits reports whether the command has passed and the server keeps it waiting.
@@ -77,7 +77,7 @@ func (c *Command) Waits() bool {
 	return c.waits && !c.answered
 }
 
-// leaves takes the command off the gate.
+// leaves removes the command from the gate.
 func (c *Command) leaves() {
 	c.conn.mu.Lock()
 	defer c.conn.mu.Unlock()
@@ -98,44 +98,44 @@ func (c *Command) Pass() {
 	if c.Sent.Role == gate.Closes {
 		c.conn.closes()
 	}
-	_ = c.conn.address.proxy.Settle() // a server that is gone sends nothing more
+	_ = c.conn.address.proxy.Settle() // an error means that the server is gone, and sends nothing more
 }
 
-// Refuse drops the command.
+// Refuse drops the command; it never reaches the server.
 func (c *Command) Refuse() { c.Discard() }
 
-// Discard drops the command.
+// Discard drops the command; it never reaches the server.
 func (c *Command) Discard() { c.leaves() }
 
-// Payload is nil: only the protocol knows the command.
+// Payload returns nil, since there is no model of the server.
 func (c *Command) Payload() any { return nil }
 
-// Exchange begins the command's exchange.
+// Exchange begins to record the command and its reply.
 func (c *Command) Exchange() gate.Exchange {
 	return &exchange{command: c, names: c.conn.address.proxy.Names()}
 }
 
-// exchange is a command and its reply.
+// exchange records a command and its reply, for traces.
 type exchange struct {
 	command *Command
 	names   *Names
-	answer  *Answer // nil if there is none
-	lost    bool    // the connection is gone
+	answer  *Answer // reply to the command; nil if there is none
+	lost    bool    // the connection ended before a reply
 }
 
-// Answer sets the reply.
+// Answer records the reply; nil if there is none.
 func (x *exchange) Answer(a gate.Answer, _ bool) { x.answer, _ = a.(*Answer) }
 
-// Disconnect sets, in place of a reply, that the connection is gone.
+// Disconnect records that the connection ended before a reply.
 func (x *exchange) Disconnect() { x.lost = true }
 
-// EndsConnection reports whether the exchange ends its connection.
+// EndsConnection reports whether the connection ends with the exchange, and whether the client has ended it.
 func (x *exchange) EndsConnection() (ends, byClient bool) {
 	byClient = x.command.Sent.Role == gate.Closes
 	return byClient || x.lost || x.answer != nil && x.answer.Said.Ends, byClient
 }
 
-// EndsPart is false: connections have no parts.
+// EndsPart returns false, since connections have no parts.
 func (x *exchange) EndsPart() (ends, fault bool) { return false, false }
 
 // Cost returns the exchange in the form in which promises about cost are judged. Known is false, as the operations of the
@@ -172,24 +172,24 @@ func (x *exchange) Describe(step *scenario.TraceStep) {
 	}
 }
 
-// Answer is a message of the server.
+// Answer is a message from the server at the gate. It implements [gate.Answer].
 type Answer struct {
 	Said
 	conn    *Conn
 	bytes   []byte
 	settles []*Command
-	held    bool // it is at the gate; guarded by the connection's mu
+	held    bool // it waits at the gate; guarded by the connection's mu
 }
 
 var _ gate.Answer = (*Answer)(nil)
 
-// Conn is the answer's connection.
+// Conn returns the answer's connection.
 func (a *Answer) Conn() gate.Conn { return a.conn }
 
 // Asked reports whether the answer replies to a command.
 func (a *Answer) Asked() bool { return len(a.settles) > 0 }
 
-// Settled is the number of commands that the answer replies to.
+// Settled returns the number of commands that the answer replies to.
 func (a *Answer) Settled() (n int) {
 	for _, c := range a.settles {
 		if c.gated {
@@ -205,7 +205,7 @@ func (a *Answer) Settles(cmd gate.Command) bool {
 	return ok && slices.Contains(a.settles, c)
 }
 
-// Ends reports whether the answer ends the connection.
+// Ends reports whether the connection ends with the answer.
 func (a *Answer) Ends() bool { return a.Said.Ends }
 
 // Voids reports whether the answer makes the waiting command cmd void.
@@ -223,10 +223,10 @@ func (a *Answer) Send(bool) {
 	}
 }
 
-// Lose drops the answer.
+// Lose drops the answer, so that the client does not receive it.
 func (a *Answer) Lose() { a.leaves() }
 
-// leaves takes the answer off the gate.
+// leaves removes the answer from the gate.
 func (a *Answer) leaves() {
 	a.conn.mu.Lock()
 	defer a.conn.mu.Unlock()

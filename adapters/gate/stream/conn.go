@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// mostUncut is the maximum number of bytes kept of one incomplete command or reply.
+	// mostUncut is the maximum length in bytes of an incomplete command or reply.
 	mostUncut = 16 << 20
 	// mostParked is the maximum number of commands of a connection that wait at the gate. When it is reached, reading from
 	// the client pauses.
@@ -24,16 +24,16 @@ const (
 	writeLimit = 30 * time.Second
 )
 
-// Conn is a client's connection, together with the connection to the server.
+// Conn is a client's connection to the gate, together with the gate's connection to the server.
 type Conn struct {
 	address *Address
 	client  net.Conn
-	reader  *socket.Reader // of the client's socket
+	reader  *socket.Reader // reads from the client's socket
 	up      net.Conn
-	said    *socket.Reader // of the server's socket
-	catches sync.Mutex     // only one goroutine at a time waits until all server output was shown, since the reader notifies only one
+	said    *socket.Reader // reads from the server's socket
+	catches sync.Mutex     // lets one goroutine at a time wait in caughtUp, since the reader notifies only one
 	id      int64
-	joins   bool // the protocol is unknown, and so are the ends of commands
+	joins   bool // the protocol is unknown: what the client writes without a pause is one command
 
 	mu       sync.Mutex
 	changed  sync.Cond
@@ -41,11 +41,11 @@ type Conn struct {
 	number   uint64
 	parked   []*Command
 	pending  []*Command // commands without a reply
-	released bool       // the server has seen the end
+	released bool       // the server was told of the connection's end
 	over     bool       // the server sends nothing more
 	gone     bool       // nothing more arrives from the client
-	known    bool       // the gate knows the connection
-	tells    bool       // a message of the server is being shown to the gate
+	known    bool       // the gate was told of the connection
+	tells    bool       // a message of the server is being passed to the gate
 	held     int        // number of answers at the gate that were neither sent nor lost
 }
 
@@ -61,9 +61,9 @@ func newConn(a *Address, client, up net.Conn, id int64) *Conn {
 	return c
 }
 
-// underway reports whether something is on its way that does not wait at the gate: a connection or a message of the server
-// of which the gate has not been told yet, the server's greeting, the reply to a command that passed without waiting, or
-// bytes that the client has not received.
+// underway reports whether something of the connection is on its way that does not wait at the gate: a connection or
+// a message of the server of which the gate was not told yet, the server's greeting, the reply to a command that
+// passed without waiting, or bytes that the client has not received.
 func (c *Conn) underway() bool {
 	if c.reader.Unreceived() {
 		return true
@@ -85,7 +85,7 @@ func (c *Conn) serve() {
 	c.mu.Lock()
 	c.gone = true
 	c.mu.Unlock()
-	c.address.gate.ClientGone(c, err) // first, since a client that is cut off may report that at once
+	c.address.gate.ClientGone(c, err) // first, because a client that was cut off may notice that at once
 	c.client.Close()
 	c.reader.Done()
 	c.end()
@@ -117,7 +117,7 @@ func (c *Conn) read() error {
 // joinPause is the maximum pause of a client within a command, if the protocol is unknown: a longer pause ends the command.
 const joinPause = 2 * time.Millisecond
 
-// more adds what the client writes without a pause.
+// more appends to all what the client goes on to write, until it pauses.
 func (c *Conn) more(all, b []byte) (_ []byte, err error) {
 	for n := 0; err == nil && len(all) <= mostUncut; all = append(all, b[:n]...) {
 		if err = c.client.SetReadDeadline(time.Now().Add(joinPause)); err == nil {
@@ -130,7 +130,7 @@ func (c *Conn) more(all, b []byte) (_ []byte, err error) {
 	return all, err
 }
 
-// cut hands on the complete commands at the beginning of b, and returns the rest.
+// cut passes the complete commands at the beginning of b to the gate, and returns the remaining bytes.
 func (c *Conn) cut(b []byte) ([]byte, error) {
 	for len(b) > 0 {
 		c.mu.Lock()
@@ -156,7 +156,7 @@ func instead(other, b []byte) []byte {
 	return b
 }
 
-// arrive hands on a command. Reading pauses while too many commands wait.
+// arrive passes a command to the gate. It stops reading while too many commands wait.
 func (c *Conn) arrive(sent Sent, bytes []byte) {
 	c.mu.Lock()
 	if sent.Aside {
@@ -198,7 +198,7 @@ func (c *Conn) arrive(sent Sent, bytes []byte) {
 	c.hold()
 }
 
-// aside hands on bytes that are not a command. mu is held on entry and released.
+// aside passes on bytes that belong to the protocol itself, not to a command. mu is held on entry, and released.
 func (c *Conn) aside(call uint64, bytes []byte) {
 	for _, cmd := range slices.Backward(c.parked) {
 		if call != 0 && cmd.Call == call {
@@ -210,11 +210,11 @@ func (c *Conn) aside(call uint64, bytes []byte) {
 	gone := c.released || c.over
 	c.mu.Unlock()
 	if !gone {
-		_, _ = c.up.Write(bytes) // the server's reader sees the error
+		_, _ = c.up.Write(bytes) // an error is also seen by the goroutine that reads from the server
 	}
 }
 
-// hold waits while too many commands are at the gate.
+// hold waits while too many commands of the connection are at the gate.
 func (c *Conn) hold() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,7 +229,7 @@ func (c *Conn) hold() {
 	c.reader.Goes()
 }
 
-// write writes a command to the server, unless the server no longer has the connection.
+// write writes a command to the server, unless the server has ended the connection.
 func (c *Conn) write(cmd *Command) {
 	c.mu.Lock()
 	if c.released || c.over {
@@ -243,7 +243,7 @@ func (c *Conn) write(cmd *Command) {
 		c.pending = append(c.pending, cmd)
 	}
 	c.mu.Unlock()
-	_, _ = c.up.Write(cmd.bytes) // the server's reader sees the error
+	_, _ = c.up.Write(cmd.bytes) // an error is also seen by the goroutine that reads from the server
 }
 
 // hear reads what the server sends until it has ended the connection.
@@ -271,10 +271,10 @@ func (c *Conn) hear() {
 	}
 }
 
-// errTooLong is the error for a message of the server that exceeds mostUncut.
+// errTooLong is the error for a reply of the server that is longer than mostUncut.
 var errTooLong = errors.New("the server says more than is kept")
 
-// take shows the gate the complete replies at the beginning of b, and returns the rest.
+// take passes the complete replies at the beginning of b to the gate, and returns the remaining bytes.
 func (c *Conn) take(b []byte) ([]byte, error) {
 	for len(b) > 0 {
 		c.mu.Lock()
@@ -306,8 +306,8 @@ func (c *Conn) take(b []byte) ([]byte, error) {
 	return slices.Clone(b), nil
 }
 
-// settled removes the commands that a reply answers: the n oldest commands, or the n oldest of the call if it has a number.
-// mu is held.
+// settled removes the commands that a reply answers from the pending ones, and returns them: the n oldest or, if
+// commands have call numbers, the n oldest with that number. mu is held.
 func (c *Conn) settled(call uint64, n int) (settled []*Command) {
 	c.pending = slices.DeleteFunc(slices.Clone(c.pending), func(cmd *Command) bool {
 		if len(settled) == n || call != 0 && cmd.Call != call {
@@ -319,8 +319,8 @@ func (c *Conn) settled(call uint64, n int) (settled []*Command) {
 	return settled
 }
 
-// tell shows the gate what the server sends. Replies to commands that pass by themselves are sent, unless the gate keeps an
-// earlier reply. Messages during a Close of our own are not shown.
+// tell passes a message of the server to the gate. Replies to commands that passed without waiting are sent at once,
+// unless the gate holds an earlier reply back. Messages that arrive during our own Close are dropped.
 func (c *Conn) tell(a *Answer) {
 	passes := len(a.settles) > 0 && !slices.ContainsFunc(a.settles, func(cmd *Command) bool { return cmd.gated })
 	c.mu.Lock()
@@ -341,7 +341,7 @@ func (c *Conn) tell(a *Answer) {
 	c.address.gate.Answered(a)
 }
 
-// askEvery is the time between two questions to the server about whether it keeps a command waiting.
+// askEvery is the time between two checks whether the server keeps a command waiting.
 const askEvery = 200 * time.Microsecond
 
 // effect waits until a command has taken effect: it is answered, or the server keeps it waiting.
@@ -355,7 +355,7 @@ func (c *Conn) effect(cmd *Command) {
 			c.mu.Unlock()
 			waits, err := c.address.proxy.up.Waits(c.id)
 			if waits {
-				c.caughtUp() // the server may have answered before the question
+				c.caughtUp() // as the server may have answered before the check
 			}
 			c.mu.Lock()
 			if cmd.waits = waits && !cmd.answered; cmd.waits || err != nil {
@@ -365,7 +365,7 @@ func (c *Conn) effect(cmd *Command) {
 	}
 }
 
-// closes waits until the server has ended a connection that its client has closed, and has forgotten it.
+// closes waits until the server has ended a connection that its client has closed.
 func (c *Conn) closes() {
 	c.mu.Lock()
 	for end := time.Now().Add(writeLimit); !c.released && !c.over && time.Now().Before(end); {
@@ -376,7 +376,7 @@ func (c *Conn) closes() {
 	ended := c.over && !c.released
 	c.mu.Unlock()
 	if ended {
-		_ = c.address.proxy.up.Kill(c.id) // the server may no longer know it
+		_ = c.address.proxy.up.Kill(c.id) // an error means that the server no longer has it
 	}
 }
 
@@ -388,15 +388,15 @@ func (c *Conn) look() {
 	c.changed.Broadcast()
 }
 
-// listens reports whether the server may still send something: it owes a reply, or may send a message that no command asked
-// for.
+// listens reports whether the server may still send something on the connection: a reply, or a message that no
+// command asked for.
 func (c *Conn) listens() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.released && !c.over && (len(c.pending) > 0 || c.session.Listens())
 }
 
-// caughtUp waits until everything that the server has sent was shown to the gate.
+// caughtUp waits until everything that the server has sent was passed to the gate.
 func (c *Conn) caughtUp() {
 	c.catches.Lock()
 	defer c.catches.Unlock()
@@ -406,16 +406,16 @@ func (c *Conn) caughtUp() {
 	}
 }
 
-// Open is true: the server has the connection.
+// Open returns true: the server has the connection from the beginning.
 func (c *Conn) Open() bool { return true }
 
 // Cut closes the client's socket at once.
 func (c *Conn) Cut() { c.client.Close() }
 
-// HangUp closes the client's socket: all output is already written.
+// HangUp closes the client's socket. All output is already written then.
 func (c *Conn) HangUp() { c.client.Close() }
 
-// Farewell closes the client's socket.
+// Farewell closes the client's socket, without an answer to the command.
 func (c *Conn) Farewell(gate.Command) { c.client.Close() }
 
 // Release lets the server see the end of the connection.
@@ -426,13 +426,13 @@ func (c *Conn) Release() {
 	c.changed.Broadcast()
 	c.mu.Unlock()
 	if !released && !over {
-		_ = c.address.proxy.up.Kill(c.id) // a connection that the server does not know has ended as well
+		_ = c.address.proxy.up.Kill(c.id) // an error means that the server no longer has it
 	}
 	c.up.Close()
 	c.end()
 }
 
-// end removes the connection once both of its ends are closed.
+// end forgets the connection when both of its ends are closed.
 func (c *Conn) end() {
 	c.mu.Lock()
 	done := c.gone && (c.released || c.over)
@@ -446,14 +446,14 @@ func (c *Conn) end() {
 // Behind reports whether the client has written something that the gate has not seen.
 func (c *Conn) Behind(caughtUp func()) bool { return c.reader.Behind(caughtUp) }
 
-// Parts is 0: connections have no parts, so that Break, Mend and Renew do nothing.
+// Parts returns 0: connections have no parts. So Break, Mend and Renew do nothing.
 func (c *Conn) Parts() int { return 0 }
 
-// Break does nothing.
+// Break does nothing, since connections have no parts.
 func (c *Conn) Break(gate.Command) {}
 
-// Mend does nothing.
+// Mend does nothing, since there is no Break.
 func (c *Conn) Mend() {}
 
-// Renew does nothing.
+// Renew does nothing, since traces show no numbers of a connection.
 func (c *Conn) Renew() {}

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/socket"
 )
 
-// TestCaughtUp: two that wait at once until the gate was shown all that a server has said both learn of it.
+// TestCaughtUp: if two goroutines wait until all output of a server was handled, both are woken.
 func TestCaughtUp(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -37,7 +37,7 @@ func TestCaughtUp(t *testing.T) {
 			done <- struct{}{}
 		}()
 	}
-	time.Sleep(20 * time.Millisecond) // both wait
+	time.Sleep(20 * time.Millisecond) // until both goroutines wait
 	go func() {
 		b := make([]byte, 100)
 		for err := error(nil); err == nil; {

@@ -8,19 +8,19 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Lone is one server that stands for a cluster, and whose items have no amounts. Plug-ins embed it.
+// Lone is a single server that a client may take for a cluster, and whose items have no amounts. Plug-ins embed it.
 type Lone struct {
 	gate.Private
 	*Proxy
-	scheme string // scheme of its addresses
-	item   string // word for its items
+	scheme string // URL scheme of its addresses
+	item   string // word for an item, such as key
 	items  func() []gate.Item
 	before map[string]bool // items that existed before the run
-	err    error           // the first error
+	err    error           // the first error that was recorded
 }
 
-// ErrSeveral returns an error if servers is not 1. A lock that uses several servers of such a kind would have items on each
-// of them; no such lock is known.
+// ErrSeveral returns an error if servers is not 1. A lock on several servers of this kind would need items on each of
+// them; no such lock is known.
 func ErrSeveral(kind string, servers int) error {
 	if servers == 1 {
 		return nil
@@ -34,7 +34,7 @@ func NewLone(p *Proxy, scheme, item string, items func() []gate.Item) Lone {
 	return Lone{Proxy: p, scheme: scheme, item: item, items: items}
 }
 
-// Listen opens an address for one client.
+// Listen opens an address for one client. It implements [gate.Server].
 func (l *Lone) Listen(g gate.Gate, limits gate.Limits) (gate.Address, error) {
 	a, err := l.Proxy.Listen(g, limits, func(host string) string { return l.scheme + "://" + host })
 	if err != nil {
@@ -43,8 +43,8 @@ func (l *Lone) Listen(g gate.Gate, limits gate.Limits) (gate.Address, error) {
 	return Addresses{a}, nil
 }
 
-// Plays reports whether the gate can cause a fault: all but the end of a channel, as connections have no channels, and a
-// restart, as the server stands for a cluster, which is not restarted.
+// Plays reports whether the gate can cause a fault. It can cause all except the end of a channel, since connections
+// have no channels, and a restart, since the server represents a cluster, which does not restart as a whole.
 func (*Lone) Plays(do scenario.ActionKind) bool {
 	return do != scenario.ChannelError && do != scenario.Restart
 }
@@ -77,5 +77,5 @@ func (l *Lone) Note(err error) { l.err = cmp.Or(l.err, err) }
 // Err returns the first recorded error.
 func (l *Lone) Err() error { return l.err }
 
-// Words returns the word for an item; there is none for its amount, as items have no amounts.
+// Words returns the word for an item. The word for an amount is "", as items have no amounts.
 func (l *Lone) Words() (item, amount string) { return l.item, "" }

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Names gives the items and values of a run their names in traces: an item's name without the part that differs from run to
-// run, and a number for each value that a client has made up.
+// Names maps the names of items and values in a run to the names that traces show, which are the same in every run.
+// An item's name loses the part that differs from run to run. A value that a client has made up is replaced by a
+// number.
 type Names struct {
 	part   string
 	values map[string]string
@@ -26,7 +27,7 @@ func (n *Names) Item(name string) string {
 	return strings.ReplaceAll(name, n.part, "")
 }
 
-// Own reports whether text contains the part that differs from run to run.
+// Own reports whether a text contains the part of names that differs from run to run.
 func (n *Names) Own(text string) bool { return n.part != "" && strings.Contains(text, n.part) }
 
 // Value replaces a value that differs from run to run by its number, in order of first use.

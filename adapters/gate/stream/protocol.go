@@ -7,63 +7,65 @@ import (
 
 // Protocol is the protocol between clients and a kind of server.
 type Protocol interface {
-	// Session begins a connection.
+	// Session returns the parser for a new connection.
 	Session() Session
 }
 
-// Unknown is a protocol that is not known: everything that a client writes without a pause is one command.
+// Unknown is a [Protocol] for servers whose protocol is not known. Everything that a client writes without a pause is
+// one command.
 type Unknown interface {
 	Protocol
-	// Shown describes a command in words.
+	// Shown returns a function that describes a command in words.
 	Shown(command []byte) func(n *Names) string
 }
 
-// Session is one connection as its protocol sees it. The methods are called one at a time.
+// Session parses the bytes of one connection. Its methods are not called concurrently.
 type Session interface {
-	// Command parses the first command at the beginning of b, what the client has written. n is its length in bytes, 0 while
-	// it is incomplete.
+	// Command parses the first command of b, which is what the client has written. n is the command's length in
+	// bytes, 0 if it is incomplete.
 	Command(b []byte) (c Sent, n int, err error)
-	// Reply parses the first reply at the beginning of b, what the server has sent. settles is the number of commands that
-	// it answers, the oldest unanswered first; 0 is a message that the server sends unasked.
+	// Reply parses the first reply of b, which is what the server has sent. n is its length in bytes, 0 if it is
+	// incomplete. settles is the number of commands that it answers, the oldest unanswered first; 0 if the server
+	// sends it unasked.
 	Reply(b []byte) (r Said, n, settles int, err error)
-	// Greets reports whether the server is still to send a greeting, before which the client sends nothing.
+	// Greets reports whether the server has yet to send a greeting, before which the client sends nothing.
 	Greets() bool
 	// Listens reports whether the server may send a message that no command asked for.
 	Listens() bool
 }
 
-// Sent is a command.
+// Sent is a command that a client has sent.
 type Sent struct {
-	Name    string // of the command in counts, such as SET
+	Name    string // name of the command in counts, such as SET
 	Role    gate.Role
 	Replies bool
-	// Passes says that the command affects no other client, and passes without waiting at the gate.
+	// Passes means that the command does not affect other clients, and passes the gate without waiting.
 	Passes bool
-	// Call is the command's number in protocols that may answer commands out of order; 0 is none. Commands that pass by
-	// themselves then overtake those that wait at the gate.
+	// Call is the command's number, in protocols whose servers may answer out of order; otherwise 0. Commands with
+	// such a number that do not wait at the gate overtake those that do.
 	Call uint64
-	// Instead are the bytes that the server receives; nil is what the client wrote.
+	// Instead are the bytes to send to the server in place of what the client wrote; nil sends what the client wrote.
 	Instead []byte
-	// Cancels is the number of a call that will no longer be answered.
+	// Cancels is the number of a call that gets no answer any more; 0 if there is none.
 	Cancels uint64
-	// Aside says that these bytes are not a command but belong to the protocol itself. They go to the server at once or, if
-	// the command of the same Call waits at the gate, together with it.
+	// Aside means that the bytes are not a command but belong to the protocol itself. They go to the server at once
+	// or, if the command of the same Call waits at the gate, together with it.
 	Aside     bool
 	MayChange bool
-	// Words describe the command in a line, with names and values as traces have them.
+	// Words returns a one-line description of the command, with names and values as traces show them.
 	Words func(n *Names) string
-	// Key is the first item that the command is about; "" is none.
+	// Key is the first item that the command is about; "" if there is none.
 	Key    string
 	Access backend.Access
 }
 
-// Said is a message of the server.
+// Said is a message that a server has sent.
 type Said struct {
 	Words  func(n *Names) string
 	Result backend.Result
 	Ends   bool   // the connection ends after it
-	Call   uint64 // number of the call that it answers, if commands have numbers
-	// Instead are the bytes that the client receives; nil is what the server sent.
+	Call   uint64 // number of the call that it answers; 0 if commands have no numbers
+	// Instead are the bytes to send to the client in place of what the server sent; nil sends what the server sent.
 	Instead []byte
-	Aside   bool // it belongs to the protocol itself, and goes to the client at once
+	Aside   bool // it belongs to the protocol itself, and goes to the client without waiting
 }

@@ -17,10 +17,10 @@ import (
 type Upstream interface {
 	// Dial opens a connection to the server. id is the server's number for it.
 	Dial() (conn net.Conn, id int64, err error)
-	// Waits reports whether the server keeps the last command of connection id waiting. It is called repeatedly until there
-	// is a reply.
+	// Waits reports whether the server keeps the last command of connection id waiting. The gate calls it repeatedly
+	// until there is a reply.
 	Waits(id int64) (bool, error)
-	// Barrier returns once the server has sent everything in response to what has happened.
+	// Barrier returns when the server has sent everything that it sends because of what has happened so far.
 	Barrier() error
 	// Kill ends connection id at the server. When it returns, the server has seen the end.
 	Kill(id int64) error
@@ -31,33 +31,33 @@ type Upstream interface {
 type Proxy struct {
 	protocol Protocol
 	up       Upstream
-	place    int // index of the server among several
+	place    int // index of the server, if there are several
 
 	mu    sync.Mutex
 	names *Names
 	conns map[*Conn]struct{} // connections of which at least one end is open
 }
 
-// NewProxy is a proxy before server up. place is the server's index among several.
+// NewProxy returns a proxy for server up. place is the server's index, if there are several.
 func NewProxy(p Protocol, up Upstream, place int) *Proxy {
 	return &Proxy{protocol: p, up: up, place: place, names: NewNames(""), conns: make(map[*Conn]struct{})}
 }
 
-// Begin begins a run with names n.
+// Begin begins a run. Traces of the run use the names n.
 func (p *Proxy) Begin(n *Names) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.names = n
 }
 
-// Names returns the names of the current run.
+// Names returns the names that traces of the current run use.
 func (p *Proxy) Names() *Names {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.names
 }
 
-// Settle returns once everything has arrived that the server sends to any client in response to what has happened.
+// Settle returns when everything has arrived that the server sends to any client because of what has happened so far.
 func (p *Proxy) Settle() error {
 	listening := p.listening()
 	if len(listening) == 0 {
@@ -95,7 +95,7 @@ func (p *Proxy) Listen(g gate.Gate, l gate.Limits, url func(host string) string)
 	return a, nil
 }
 
-// Address is one client's address for one server.
+// Address is one client's address for one server, with its connections.
 type Address struct {
 	proxy    *Proxy
 	gate     gate.Gate
@@ -110,7 +110,7 @@ type Address struct {
 	closed bool
 }
 
-// Addresses has one client's address for each of several servers.
+// Addresses are one client's addresses, one for each of several servers.
 type Addresses []*Address
 
 var _ gate.Watched = Addresses(nil)
@@ -123,7 +123,7 @@ func (all Addresses) URLs() (urls []string, _ error) {
 	return urls, nil
 }
 
-// Underway reports whether something from or for the client is on its way that does not wait at the gate.
+// Underway implements [gate.Watched].
 func (all Addresses) Underway() bool { return slices.ContainsFunc(all, (*Address).underway) }
 
 // underway reports whether a connection is being made, or a command that passes by itself has no reply yet.
@@ -141,7 +141,7 @@ func (a *Address) underway() bool {
 	return false
 }
 
-// Counts counts what has gone over all connections.
+// Counts returns what has gone over all connections of the client.
 func (all Addresses) Counts() (sum gate.Counts) {
 	for _, a := range all {
 		counts := a.Counts()
@@ -150,7 +150,7 @@ func (all Addresses) Counts() (sum gate.Counts) {
 	return sum
 }
 
-// Close ends all connections.
+// Close ends all connections of the client.
 func (all Addresses) Close() error {
 	var errs []error
 	for _, a := range all {
@@ -168,14 +168,14 @@ func (a *Address) Counts() gate.Counts {
 	return counts
 }
 
-// count calls change with the counts.
+// count calls change with the address's counts, while a lock is held.
 func (a *Address) count(change func(*gate.Counts)) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	change(&a.counts)
 }
 
-// Close ends all connections abruptly, lets the server see that, and returns when no goroutine is left.
+// Close ends all connections abruptly, and tells the server. It returns when all goroutines have ended.
 func (a *Address) Close() error {
 	a.mu.Lock()
 	a.closed = true
@@ -196,7 +196,7 @@ func (a *Address) Close() error {
 	return err
 }
 
-// acceptPause is the pause after a connection could not be accepted.
+// acceptPause is the pause after accepting a connection has failed.
 const acceptPause = 10 * time.Millisecond
 
 func (a *Address) accept() {
@@ -205,7 +205,7 @@ func (a *Address) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // too many open files, or a client that disconnected too early
+		if err != nil { // for example too many open files
 			time.Sleep(acceptPause)
 			continue
 		}
@@ -213,7 +213,8 @@ func (a *Address) accept() {
 	}
 }
 
-// take begins a connection. It closes the connection of a client that has too many, or whose server accepts no more.
+// take begins to serve a connection. If the client has too many connections, or the server accepts no more, it closes
+// the connection.
 func (a *Address) take(socket net.Conn) {
 	up, id, err := a.proxy.up.Dial()
 	if err != nil {

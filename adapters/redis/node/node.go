@@ -1,4 +1,4 @@
-// Package node starts redis-servers of our own, each on its own port and with its files in a temporary folder.
+// Package node starts redis-servers. Each has its own port, and its files in a temporary folder.
 package node
 
 import (
@@ -22,13 +22,13 @@ import (
 // ErrNoProgram is wrapped by the error of [Start] if no server is installed.
 var ErrNoProgram = errors.New("no redis-server is installed (Debian's package redis-server has it)")
 
-// Node is a redis-server of our own.
+// Node is a redis-server that lockproof started.
 type Node struct {
 	Port int
 
 	program string
 	folder  *leftover.Folder
-	first   []string // of the arguments: the configuration file must come first
+	first   []string // the first arguments: Redis requires a configuration file to come first
 	args    []string
 	env     []string
 	command *exec.Cmd
@@ -37,12 +37,12 @@ type Node struct {
 }
 
 const (
-	startLimit = 20 * time.Second // for a server to answer; when idle it takes 10 ms
+	startLimit = 20 * time.Second // maximum time for a server to answer; on an idle machine it takes 10 ms
 	startPause = 5 * time.Millisecond
 )
 
-// New prepares a server: it creates its folder and chooses its port. Start starts the server; Stop ends it and removes its
-// files.
+// New prepares a server: it creates its folder and chooses its port. args are arguments for redis-server. Start
+// starts the server; Stop stops it and removes its files.
 func New(args ...string) (_ *Node, err error) {
 	n := &Node{args: args}
 	if n.program, err = exec.LookPath("redis-server"); err != nil {
@@ -57,7 +57,7 @@ func New(args ...string) (_ *Node, err error) {
 	return n, nil
 }
 
-// Version is the version of the installed server, such as 7.0.15.
+// Version returns the version of the installed redis-server, such as 7.0.15.
 func Version() (string, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -72,16 +72,17 @@ func Version() (string, error) {
 	return version, nil
 }
 
-// With adds arguments. It must be called before Start.
+// With adds arguments for redis-server. It must be called before Start.
 func (n *Node) With(args ...string) { n.args = append(n.args, args...) }
 
-// Configure makes the server read a file: first are arguments that come before all others. It must be called before Start.
+// Configure makes redis-server read a configuration file. first are the arguments that must come before all others.
+// It must be called before Start.
 func (n *Node) Configure(first ...string) { n.first = first }
 
-// Folder is the folder of its files.
+// Folder returns the folder with the server's files.
 func (n *Node) Folder() string { return n.folder.Path }
 
-// URL is where clients find it.
+// URL returns the URL at which clients find the server.
 func (n *Node) URL() string { return fmt.Sprintf("redis://127.0.0.1:%d/0", n.Port) }
 
 // Start starts the server, with the additional environment env, and waits until it answers. The server listens on loopback
@@ -114,7 +115,7 @@ func (n *Node) Restart(ctx context.Context) error {
 	return n.Start(ctx, n.env...)
 }
 
-// boot starts the process.
+// boot starts the server's process.
 func (n *Node) boot() (err error) {
 	fixed := []string{"--port", strconv.Itoa(n.Port), "--bind", "127.0.0.1", "--dir", n.folder.Path, "--daemonize", "no"}
 	n.console.Reset()
@@ -125,7 +126,7 @@ func (n *Node) boot() (err error) {
 	return err
 }
 
-// ping checks that the server answers.
+// ping returns an error unless the server answers PING.
 func (n *Node) ping(ctx context.Context) error {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(n.Port))
 	if err != nil {
@@ -145,18 +146,18 @@ func (n *Node) ping(ctx context.Context) error {
 	return err
 }
 
-// kill ends the process at once.
+// kill kills the process, and waits until it has ended.
 func (n *Node) kill() {
 	if n.command != nil && n.command.Process != nil {
-		_ = n.command.Process.Kill() // it may have ended
+		_ = n.command.Process.Kill() // an error means that it has ended
 		<-n.over
 	}
 }
 
-// Signal sends the process a signal.
+// Signal sends a signal to the server's process.
 func (n *Node) Signal(s os.Signal) error { return n.command.Process.Signal(s) }
 
-// Ended waits until the process has ended by itself.
+// Ended waits until the process ends by itself.
 func (n *Node) Ended(ctx context.Context) error {
 	select {
 	case <-n.over:
@@ -166,7 +167,7 @@ func (n *Node) Ended(ctx context.Context) error {
 	}
 }
 
-// Stop ends the server and removes its files.
+// Stop stops the server and removes its files.
 func (n *Node) Stop() error {
 	n.kill()
 	return n.folder.Remove()

@@ -9,17 +9,17 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// passing are commands without effect on other clients, which pass without waiting at the gate.
+// passing are commands that do not affect other clients. They pass the gate without waiting.
 var passing = words("HELLO AUTH PING ECHO SELECT COMMAND INFO READONLY READWRITE SCRIPT|LOAD SCRIPT|EXISTS CLIENT|SETNAME CLIENT|SETINFO " +
 	"CLIENT|GETNAME CLIENT|ID CLIENT|INFO CLIENT|NO-EVICT CLIENT|NO-TOUCH CLIENT|TRACKINGINFO LOLWUT ACL|WHOAMI")
 
-// reading are commands that change nothing.
+// reading are commands that change no key.
 var reading = words("GET MGET EXISTS TTL PTTL EXPIRETIME PEXPIRETIME TYPE STRLEN GETRANGE LLEN LRANGE LINDEX LPOS HGET HMGET HGETALL HEXISTS HKEYS " +
 	"HVALS HLEN SCARD SMEMBERS SISMEMBER SMISMEMBER ZCARD ZCOUNT ZRANK ZREVRANK ZSCORE ZMSCORE ZRANGE ZRANGEBYSCORE ZREVRANGE " +
 	"XLEN XRANGE XREAD KEYS SCAN HSCAN SSCAN ZSCAN TIME DBSIZE RANDOMKEY OBJECT MULTI DISCARD WATCH UNWATCH EVAL_RO EVALSHA_RO " +
 	"FCALL_RO SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE SUNSUBSCRIBE WAIT PUBSUB")
 
-// making and deleting are commands whose effect has a name.
+// making are the commands whose access is [backend.Create], and deleting those whose access is [backend.Delete].
 var (
 	making   = words("SET SETNX SETEX PSETEX MSET MSETNX HSET HSETNX SADD ZADD LPUSH RPUSH INCR INCRBY XADD")
 	deleting = words("DEL UNLINK GETDEL HDEL SREM ZREM LPOP RPOP FLUSHALL FLUSHDB EXPIRE PEXPIRE")
@@ -29,7 +29,7 @@ var (
 var options = words("NX XX PX EX EXAT PXAT GET KEEPTTL CH INCR LT GT WITHSCORES LIMIT MATCH COUNT BLOCK STREAMS LEFT RIGHT BEFORE AFTER REV BYSCORE " +
 	"BYLEX -INF +INF INF TYPE ASYNC SYNC LOAD FLUSH EXISTS IDLE FORCE JUSTID MAXLEN MINID ON OFF SKIP GROUP")
 
-// words is a set of words.
+// words splits a text into a set of words.
 func words(all string) map[string]bool {
 	set := make(map[string]bool)
 	for _, w := range strings.Fields(all) {
@@ -38,7 +38,7 @@ func words(all string) map[string]bool {
 	return set
 }
 
-// nameOf is a command's name and, for a command with subcommands, the subcommand.
+// nameOf returns a command's name and, for a command with subcommands, the subcommand.
 func nameOf(args []string) string {
 	name := strings.ToUpper(args[0])
 	switch name {
@@ -50,7 +50,7 @@ func nameOf(args []string) string {
 	return name
 }
 
-// accessOf is the effect of a command on its item.
+// accessOf returns how a command accesses its key.
 func accessOf(name string) backend.Access {
 	switch {
 	case reading[name]:
@@ -63,11 +63,11 @@ func accessOf(name string) backend.Access {
 	return backend.Opaque
 }
 
-// keyless are commands whose first argument is no key.
+// keyless are commands whose first argument is not a key.
 var keyless = words("MULTI EXEC DISCARD UNWATCH TIME DBSIZE KEYS SCAN PUBLISH SPUBLISH SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE " +
 	"SUNSUBSCRIBE FLUSHALL FLUSHDB WAIT QUIT RESET RANDOMKEY XREAD XREADGROUP")
 
-// keyAt is the index of a command's first key among its arguments; 0 is none.
+// keyAt returns the index of the first key among a command's arguments; 0 if it has no key.
 func keyAt(name string, args []string) int {
 	switch {
 	case strings.HasPrefix(name, "EVAL"), strings.HasPrefix(name, "FCALL"):
@@ -81,7 +81,7 @@ func keyAt(name string, args []string) int {
 	return 1
 }
 
-// shown is a command in the form for traces.
+// shown returns a command as traces show it.
 func shown(name string, args []string, n *stream.Names) string {
 	key := keyAt(name, args)
 	out := []string{strings.ReplaceAll(name, "|", " ")}
@@ -105,8 +105,8 @@ var (
 	printable = regexp.MustCompile(`^[!-~ ]{0,80}$`)
 )
 
-// plain is a text in the form for traces. Numbers, options and names that contain a lock's name are unchanged; a value that
-// a client has made up is replaced by a number.
+// plain returns a text as traces show it. It does not change numbers, options and names that contain a lock's name.
+// It replaces a value that a client has made up by a number.
 func plain(text string, n *stream.Names) string {
 	switch {
 	case text == "":
@@ -119,7 +119,7 @@ func plain(text string, n *stream.Names) string {
 	return n.Value(text)
 }
 
-// said is a reply in the form for traces.
+// said returns a reply as traces show it.
 func said(v resp.Value, n *stream.Names) string {
 	switch {
 	case v.Null:
@@ -142,11 +142,11 @@ func said(v resp.Value, n *stream.Names) string {
 	return plain(string(v.Text), n)
 }
 
-// mostShown is the maximum number of elements of a reply that are shown.
+// mostShown is the maximum number of elements of a reply that traces show.
 const mostShown = 6
 
-// failure is an error in the form for traces: its code, which is the first word. A short error with the code ERR is shown
-// whole.
+// failure returns an error as traces show it: its code, which is the first word. A short error with the code ERR is
+// shown in full.
 func failure(text string) string {
 	word, rest, _ := strings.Cut(text, " ")
 	if word == "ERR" && len(rest) < mostOfError {
@@ -155,10 +155,11 @@ func failure(text string) string {
 	return word
 }
 
-// mostOfError limits the errors that are shown whole: what follows the code ERR must be shorter.
+// mostOfError is the length in bytes below which an error with the code ERR is shown in full. The code itself does
+// not count.
 const mostOfError = 60
 
-// resultOf is the result that a reply says.
+// resultOf returns the result that a reply to the named command means, for example a refusal.
 func resultOf(name string, v resp.Value) backend.Result {
 	switch {
 	case v.Kind == '-' || v.Kind == '!':

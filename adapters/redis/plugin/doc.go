@@ -1,5 +1,5 @@
-// Package plugin puts Redis behind the gate: it implements the interfaces of package gate. External clients send RESP to a
-// redis-server of our own, one command at a time, and the server has virtual time.
+// Package plugin puts Redis behind the gate: it implements the interfaces of package gate. External clients send
+// RESP, one command at a time, to a redis-server that lockproof starts with a virtual clock.
 //
 //	server.go     the server: it starts and ends with a run's clients, and has virtual time
 //	session.go    a RESP connection

@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestExplore: every order of commands, with leases that may end at every place, finds what is wrong. What is visited shows all
-// that any order shows.
+// TestExplore visits every order of commands, with leases that may end at every point, and finds the expected
+// violations. The reduced exploration shows every history that the full one shows.
 func TestExplore(t *testing.T) {
 	calls := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}
 	for _, c := range []struct {
@@ -54,8 +54,8 @@ func TestExplore(t *testing.T) {
 	}
 }
 
-// TestScripts: Redis forgets scripts between two executions, so that clients that try one and give its text if it is not known do the
-// same each time.
+// TestScripts: some clients run a script by its digest, and send its text only if the server does not know it. The
+// server forgets scripts between executions, so such clients behave the same each time.
 func TestScripts(t *testing.T) {
 	runner := runnerOf(t, starter(named("verifies by a script")), 1)
 	calls := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Verify}, {Op: lock.Release}}
@@ -65,7 +65,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// shown are the histories that an exploration shows, and what they violate besides promises.
+// shown explores a scenario. It returns the histories that occur, and the violated properties other than promises.
 func shown(t *testing.T, runner *foreign.Runner, sc scenario.Scenario, o orders.Options) (all map[string]bool, found property.Set) {
 	t.Helper()
 	all = make(map[string]bool)

@@ -16,8 +16,9 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestFreesAtOnce: what nobody holds any more is got before any lease ends. Who leaves a key of which it does not know breaks that
-// promise, and is accused of nothing else. Who tidies up after an error keeps it.
+// TestFreesAtOnce: a lock that nobody holds can be acquired before any lease ends. A client that leaves a key behind,
+// for example after a lost reply, breaks this promise and violates nothing else. A client that cleans up after an
+// error keeps the promise.
 func TestFreesAtOnce(t *testing.T) {
 	python := func(name string) foreign.Starter {
 		return &subprocess.Starter{Command: "/usr/bin/python3 redis_adapter.py " + name, Dir: "../../../testdata/targets/python", Stderr: os.Stderr}
@@ -73,7 +74,8 @@ func TestFreesAtOnce(t *testing.T) {
 	}
 }
 
-// losing is a scenario in which a reply is lost, and all is given back.
+// losing returns a scenario in which client 1 loses a reply, and all clients release what they acquire. at is the
+// position of the fault in the schedule.
 func losing(at uint16) scenario.Scenario {
 	ops := []scenario.Operation{{Op: lock.Acquire}, {Op: lock.Release}}
 	return scenario.Scenario{

@@ -20,21 +20,21 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis/resp"
 )
 
-// instance is one redis-server, with its own clock.
+// instance is one redis-server that lockproof started, with a virtual clock.
 type instance struct {
 	node    *node.Node
 	clock   *clock.Clock
 	control atomic.Pointer[resp.Conn] // replaced after a restart, while others may use it
 	proxy   *stream.Proxy
 	scripts scripts
-	// up is locked during a restart: a client that connects meanwhile waits. Otherwise its connection could be accepted and
-	// closed at once, which no real server does.
+	// up is locked during a restart, so that a client that connects meanwhile waits. Otherwise the server could
+	// accept its connection and close it at once, which no real server does.
 	up sync.RWMutex
 }
 
 var _ stream.Upstream = (*instance)(nil)
 
-// start starts a server. place is its index among several.
+// start starts a server. place is its index, if there are several.
 func start(place int) (_ *instance, err error) {
 	i := new(instance)
 	if i.node, err = node.New("--save", "", "--dbfilename", "kept.rdb"); err != nil {
@@ -58,7 +58,7 @@ func start(place int) (_ *instance, err error) {
 func (i *instance) restart(ctx context.Context) error {
 	i.up.Lock()
 	defer i.up.Unlock()
-	_, _ = i.control.Load().Do("SHUTDOWN", "SAVE", "NOW", "FORCE") // the connection ends instead of an answer
+	_, _ = i.control.Load().Do("SHUTDOWN", "SAVE", "NOW", "FORCE") // the connection ends without an answer
 	_ = i.control.Load().Close()
 	if err := i.node.Ended(ctx); err != nil {
 		return err
@@ -69,10 +69,10 @@ func (i *instance) restart(ctx context.Context) error {
 	return i.connect()
 }
 
-// answerLimit is the maximum time for the server to answer; tests lower it.
+// answerLimit is the maximum time for the server to answer. Tests lower it.
 var answerLimit = 20 * time.Second
 
-// ours is a new connection of our own.
+// ours opens a connection for lockproof's own commands.
 func (i *instance) ours() (*resp.Conn, error) {
 	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(i.node.Port), answerLimit)
 	if err != nil {
@@ -81,7 +81,7 @@ func (i *instance) ours() (*resp.Conn, error) {
 	return resp.On(conn, answerLimit), nil
 }
 
-// connect opens our control connection.
+// connect opens the connection for lockproof's own commands.
 func (i *instance) connect() error {
 	control, err := i.ours()
 	if err == nil {
@@ -90,7 +90,7 @@ func (i *instance) connect() error {
 	return err
 }
 
-// close ends the server and removes its files.
+// close stops the server and removes its files.
 func (i *instance) close() error {
 	var errs []error
 	if control := i.control.Load(); control != nil {
@@ -99,7 +99,7 @@ func (i *instance) close() error {
 	return errors.Join(append(errs, i.clock.Close(), i.node.Stop())...)
 }
 
-// keys are all keys, by name.
+// keys returns the names of all keys, sorted.
 func (i *instance) keys() (all []string, err error) {
 	v, err := i.control.Load().Do("KEYS", "*")
 	for _, item := range v.Items {
@@ -112,7 +112,7 @@ func (i *instance) keys() (all []string, err error) {
 // sizes are the commands that return the size of a key, by its type.
 var sizes = map[string]string{"list": "LLEN", "set": "SCARD", "zset": "ZCARD", "hash": "HLEN", "stream": "XLEN"}
 
-// item is a key as an item of the gate.
+// item returns a key as an item of the gate, with its type, size and expiry time.
 func (i *instance) item(key string) gate.Item {
 	item := gate.Item{Name: key}
 	if left, err := i.control.Load().Do("PTTL", key); err == nil {
@@ -126,13 +126,13 @@ func (i *instance) item(key string) gate.Item {
 	return item
 }
 
-// milliseconds parses a number of milliseconds; it is 0 if there is none.
+// milliseconds parses a number of milliseconds; it returns 0 if there is none.
 func milliseconds(b []byte) int64 {
 	n, _ := strconv.ParseInt(string(b), 10, 64)
 	return max(0, n)
 }
 
-// Dial connects a client.
+// Dial opens a connection for a client. It returns the connection's number at the server.
 func (i *instance) Dial() (net.Conn, int64, error) {
 	i.up.RLock()
 	defer i.up.RUnlock()
@@ -144,13 +144,13 @@ func (i *instance) Dial() (net.Conn, int64, error) {
 	if err != nil {
 		return nil, 0, errors.Join(err, c.Close())
 	}
-	if err := c.SetDeadline(time.Time{}); err != nil { // from now on the client decides when to send
+	if err := c.SetDeadline(time.Time{}); err != nil { // no deadline, as the client decides when to send
 		return nil, 0, errors.Join(err, c.Close())
 	}
 	return c.Conn, milliseconds(id.Text), nil
 }
 
-// Waits reports whether the server has blocked a connection.
+// Waits reports whether the server keeps a connection's command waiting.
 func (i *instance) Waits(id int64) (bool, error) {
 	v, err := i.control.Load().Do("CLIENT", "LIST", "ID", strconv.FormatInt(id, 10))
 	if err != nil {
@@ -161,8 +161,8 @@ func (i *instance) Waits(id int64) (bool, error) {
 	return strings.Contains(flags, "b"), nil
 }
 
-// Barrier waits for the answers to two successive commands. When it returns, the server has written everything that it had
-// to send.
+// Barrier sends two commands, one after the other, and waits for their answers. When it returns, the server has sent
+// everything that it had to send.
 func (i *instance) Barrier() error {
 	for range 2 {
 		if _, err := i.control.Load().Do("PING"); err != nil {
@@ -172,16 +172,16 @@ func (i *instance) Barrier() error {
 	return nil
 }
 
-// Kill ends a connection.
+// Kill ends a client's connection at the server.
 func (i *instance) Kill(id int64) error {
 	_, err := i.control.Load().Do("CLIENT", "KILL", "ID", strconv.FormatInt(id, 10))
 	return err
 }
 
-// stock is an unmodified redis-server.
+// stock is an unmodified redis-server. It implements [process.Stock].
 type stock struct{ *node.Node }
 
-// Stock starts an unmodified server, which has the machine's clock and stores nothing on disk.
+// Stock starts an unmodified server, which uses the machine's clock and stores nothing on disk.
 func Stock() (process.Stock, error) {
 	n, err := node.New("--save", "", "--dbfilename", "kept.rdb")
 	if err != nil {
@@ -193,14 +193,14 @@ func Stock() (process.Stock, error) {
 	return stock{n}, nil
 }
 
-// Port is the server's port.
+// Port returns the server's port on this machine.
 func (s stock) Port() int { return s.Node.Port }
 
-// URL is the URL at which clients find the server on host.
+// URL returns the URL at which clients find the server on host.
 func (stock) URL(host string) string { return urlAt(host) }
 
-// Close ends the server and removes its files.
+// Close stops the server and removes its files.
 func (s stock) Close() error { return s.Stop() }
 
-// urlAt is the URL of a server on host.
+// urlAt returns the URL of a server on host.
 func urlAt(host string) string { return "redis://" + host + "/0" }

@@ -7,7 +7,8 @@ import (
 	"github.com/lockproof/lockproof/internal/redistest"
 )
 
-// TestIdleConnection: a client's connection lives for as long as it likes, however long the server may take for an answer to us.
+// TestIdleConnection: a client's connection may be idle for longer than answerLimit, the limit for lockproof's own
+// commands.
 func TestIdleConnection(t *testing.T) {
 	redistest.Program(t)
 	i, err := start(0)

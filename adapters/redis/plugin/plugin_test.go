@@ -22,19 +22,19 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 	"github.com/lockproof/lockproof/sim"
-	_ "github.com/lockproof/lockproof/sim/amqp" // draws scenarios
+	_ "github.com/lockproof/lockproof/sim/amqp" // needed to draw scenarios
 )
 
-// design is how a lock of ours goes about it.
+// design is a way to implement a mutex on Redis, with or without a bug.
 type design struct {
 	name    string
 	release func(ctx context.Context, l *leased, key string) error
 	claim   func(ctx context.Context, l *leased, key string, lease time.Duration) (bool, error)
 	verify  func(ctx context.Context, l *leased, key string) (bool, error)
-	wrong   property.Set // what is to be found; empty is a lock that is right
+	wrong   property.Set // properties that it violates; empty for a correct mutex
 }
 
-// leased is a mutex: a key with a token and a lease.
+// leased is a mutex: a key with a token as its value, and a lease.
 type leased struct {
 	*redis.Client
 	design *design
@@ -69,7 +69,7 @@ func (l *leased) Release(ctx context.Context, name string, _ int) error {
 	return l.design.release(ctx, l, name)
 }
 
-// setNX claims a key with its lease in one command.
+// setNX acquires the key and sets its lease, in one command.
 func setNX(ctx context.Context, l *leased, key string, lease time.Duration) (bool, error) {
 	err := l.Do(ctx, "set", key, l.token, "nx", "px", lease.Milliseconds()).Err()
 	if errors.Is(err, redis.Nil) {
@@ -80,15 +80,15 @@ func setNX(ctx context.Context, l *leased, key string, lease time.Duration) (boo
 
 var compareAndDelete = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`)
 
-// own deletes a key if it is ours, in one command.
+// own deletes a key if its value is this client's token, in one script.
 func own(ctx context.Context, l *leased, key string) error {
 	return compareAndDelete.Run(ctx, l, []string{key}, l.token).Err()
 }
 
-// anyone deletes a key whoever has it.
+// anyone is a release with a bug: it deletes the key, whoever holds it.
 func anyone(ctx context.Context, l *leased, key string) error { return l.Del(ctx, key).Err() }
 
-// inTwo asks first whose the key is.
+// inTwo is a release with a bug: it compares the token, and then deletes the key in a second command.
 func inTwo(ctx context.Context, l *leased, key string) error {
 	if token, err := l.Get(ctx, key).Result(); err != nil || token != l.token {
 		return nil
@@ -96,7 +96,7 @@ func inTwo(ctx context.Context, l *leased, key string) error {
 	return l.Del(ctx, key).Err()
 }
 
-// getThenSet asks first whether the key is there.
+// getThenSet is an acquire with a bug: it reads whether the key exists, and then sets it in a second command.
 func getThenSet(ctx context.Context, l *leased, key string, lease time.Duration) (bool, error) {
 	if n, err := l.Exists(ctx, key).Result(); err != nil || n > 0 {
 		return false, err
@@ -104,7 +104,7 @@ func getThenSet(ctx context.Context, l *leased, key string, lease time.Duration)
 	return true, l.Set(ctx, key, l.token, lease).Err()
 }
 
-// withoutLease gives the key its lease afterwards.
+// withoutLease is an acquire with a bug: it sets the lease in a second command.
 func withoutLease(ctx context.Context, l *leased, key string, lease time.Duration) (bool, error) {
 	ok, err := l.SetNX(ctx, key, l.token, 0).Result()
 	if err != nil || !ok {
@@ -115,7 +115,7 @@ func withoutLease(ctx context.Context, l *leased, key string, lease time.Duratio
 
 var compare = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return 1 end return 0`)
 
-// byScript asks whether a key is ours by a script that nothing else uses.
+// byScript compares the key's value with this client's token, in a script that only this function uses.
 func byScript(ctx context.Context, l *leased, key string) (bool, error) {
 	n, err := compare.Run(ctx, l, []string{key}, l.token).Int()
 	return n == 1, err
@@ -141,7 +141,7 @@ func starter(d *design) inprocess.Starter {
 	}}
 }
 
-// TestDesigns: what is wrong with a lock on Redis is found, and a right one is accused of nothing.
+// TestDesigns: a mutex with a bug violates the expected property, and a correct one violates none.
 func TestDesigns(t *testing.T) {
 	for i := range designs {
 		d := &designs[i]
@@ -149,7 +149,7 @@ func TestDesigns(t *testing.T) {
 	}
 }
 
-// named is a design by its name.
+// named returns the design with the given name.
 func named(name string) *design {
 	for i := range designs {
 		if designs[i].name == name {
@@ -159,13 +159,13 @@ func named(name string) *design {
 	panic("no design " + name)
 }
 
-// runnerOf runs scenarios of a mutex on so many servers.
+// runnerOf returns a runner for scenarios of a mutex on the given number of servers.
 func runnerOf(t *testing.T, starter foreign.Starter, servers int) *foreign.Runner {
 	t.Helper()
 	return runnerFor(t, starter, servers, lock.Mutex)
 }
 
-// runnerFor is runnerOf a lock of a type.
+// runnerFor returns a runner for scenarios of a lock of the given kind.
 func runnerFor(t *testing.T, starter foreign.Starter, servers int, kind lock.Kind) *foreign.Runner {
 	t.Helper()
 	open := func() (gate.Server, error) { return plugin.Open(servers) }
@@ -184,10 +184,11 @@ func runnerFor(t *testing.T, starter foreign.Starter, servers int, kind lock.Kin
 	return runner
 }
 
-// executions is how many are run for a lock that is right, and for one that is not at most.
+// executions is the number of executions of a correct lock, and the maximum number for one with a bug.
 const executions = 300
 
-// judge runs a lock on so many servers until what is wrong with it was found, and sees that nothing else is.
+// judge runs executions of a lock on the given number of servers until it has violated all properties in wrong. For a
+// correct lock, wrong is empty, and the test fails if any property is violated.
 func judge(t *testing.T, starter foreign.Starter, servers int, wrong property.Set) {
 	t.Helper()
 	n := executions
@@ -197,13 +198,13 @@ func judge(t *testing.T, starter foreign.Starter, servers int, wrong property.Se
 	judgeIn(t, n, starter, servers, wrong)
 }
 
-// judgeIn is judge in so many executions.
+// judgeIn is like judge, with at most n executions.
 func judgeIn(t *testing.T, n int, starter foreign.Starter, servers int, wrong property.Set) {
 	t.Helper()
 	judgeFor(t, n, runnerOf(t, starter, servers), amqplock.References[1], wrong)
 }
 
-// judgeFor is judgeIn of the lock that somebody runs. The scenarios are those of a lock of ours.
+// judgeFor is like judgeIn, for the lock that the runner runs. The scenarios are those drawn for the lock like.
 func judgeFor(t *testing.T, n int, runner *foreign.Runner, like *lock.Target, wrong property.Set) {
 	t.Helper()
 	source := sim.NewSource(sim.Space{Target: like}, 1)

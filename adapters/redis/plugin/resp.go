@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis/resp"
 )
 
-// readCommand parses the first command of b. n is its length in bytes, 0 if it is incomplete. A command is an array of
-// strings, or a line of words.
+// readCommand parses the first command of b. n is its length in bytes, 0 if it is incomplete. A command is an array
+// of strings or an inline command, which is a line of words.
 func readCommand(b []byte) (words []string, n int, err error) {
 	if b[0] != '*' {
 		return readInline(b)
@@ -26,10 +26,10 @@ func readCommand(b []byte) (words []string, n int, err error) {
 	return words, n, nil
 }
 
-// longestInline is the maximum length of a command that is a line.
+// longestInline is the maximum length of an inline command, in bytes.
 const longestInline = 1 << 16
 
-// mostQuoted is the number of bytes that an error quotes of input that is not a command.
+// mostQuoted is the number of bytes that an error quotes of input that is not RESP.
 const mostQuoted = 8
 
 func readInline(b []byte) (words []string, n int, err error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis/resp"
 )
 
-// TestOtherProtocols: what is no command of Redis's is known for that from its first bytes, so that nobody waits for the rest.
+// TestOtherProtocols: bytes of another protocol are refused at once, so that nothing waits for more of them.
 func TestOtherProtocols(t *testing.T) {
 	for name, b := range map[string]string{
 		"AMQP": "AMQP\x00\x00\x09\x01", "PostgreSQL": "\x00\x00\x00\x08\x04\xd2\x16\x2f", "TLS": "\x16\x03\x01\x02\x00", "no strings": "*1\r\n:1\r\n",

@@ -9,23 +9,24 @@ import (
 	"sync"
 )
 
-// A server remembers scripts from one run to the next. A client that tries a script by its name, and sends its text only if
-// the name is unknown, would therefore behave differently in each run. So a server begins a run without scripts, except for
-// those that clients have loaded unasked: clients load them only once.
+// A server remembers scripts from one run to the next. Some clients run a script by its digest, and send its text
+// only if the server does not know it. They would behave differently in each run. So a server begins a run without
+// scripts, except those that clients have loaded without such a failure, for example at their start, since they load
+// them only once.
 
-// scripts are the scripts that clients of a server have loaded unasked, by Redis's name for them.
+// scripts holds the scripts that clients have loaded without a failure before, by SHA-1 digest.
 type scripts struct {
 	mu  sync.Mutex
 	all map[string]string
 }
 
-// digest is Redis's name for a script.
+// digest returns the SHA-1 digest by which Redis names a script.
 func digest(script string) string {
 	sum := sha1.Sum([]byte(script))
 	return hex.EncodeToString(sum[:])
 }
 
-// load records a script that a client loads.
+// load records a script that a client has loaded.
 func (s *scripts) load(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,7 +36,7 @@ func (s *scripts) load(text string) {
 	s.all[digest(text)] = text
 }
 
-// texts are the scripts, sorted.
+// texts returns the texts of the recorded scripts, in the order of their digests.
 func (s *scripts) texts() (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +49,7 @@ func (s *scripts) texts() (all []string) {
 // unknown is the server's error code for an unknown script.
 const unknown = "NOSCRIPT"
 
-// scriptOf is the name of the script that a command runs by name; "" for other commands.
+// scriptOf returns the digest of the script that a command runs by its digest; "" for other commands.
 func scriptOf(name string, args []string) string {
 	if strings.HasPrefix(name, "EVALSHA") && len(args) > 1 {
 		return strings.ToLower(args[1])
@@ -56,7 +57,7 @@ func scriptOf(name string, args []string) string {
 	return ""
 }
 
-// forgetScripts makes the server forget all scripts except those that clients have loaded unasked.
+// forgetScripts makes the server forget all scripts except the recorded ones.
 func (i *instance) forgetScripts() error {
 	commands := [][]string{{"SCRIPT", "FLUSH", "SYNC"}}
 	for _, text := range i.scripts.texts() {

@@ -14,27 +14,28 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Server is one redis-server of our own behind the gate, or several independent ones.
+// Server is a redis-server that lockproof started, behind the gate, or several independent ones.
 type Server struct {
 	gate.Private
 	instances []*instance
 	names     *stream.Names
 	before    map[string]bool // items that existed before the run
-	err       error           // the first error; after it the state of the server is doubtful
+	err       error           // the first error; after it, the results of other methods may be wrong
 }
 
 var _ gate.Server = (*Server)(nil)
 
-// Name is the name and version of the server that is started here, such as "Redis 7.0.15".
+// Name returns the name and version of the server that Open starts, such as "Redis 7.0.15".
 func Name() (string, error) {
 	version, err := node.Version()
 	return "Redis " + version, err
 }
 
-// Most is the maximum number of servers.
+// Most is the maximum number of servers that Open starts.
 const Most = 7
 
-// Open starts the given number of servers, each with virtual time. They store nothing on disk, except for a restart.
+// Open starts the given number of servers, each with virtual time. They store nothing on disk, except during a
+// restart.
 func Open(servers int) (_ gate.Server, err error) {
 	if servers < 1 || servers > Most {
 		return nil, fmt.Errorf("%d servers: expected 1 to %d", servers, Most)
@@ -50,7 +51,7 @@ func Open(servers int) (_ gate.Server, err error) {
 	return s, nil
 }
 
-// Listen opens addresses for one client.
+// Listen opens an address for one client on each server.
 func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 	var all stream.Addresses
 	for _, n := range s.instances {
@@ -63,10 +64,10 @@ func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 	return all, nil
 }
 
-// Endpoints is the number of servers.
+// Endpoints returns the number of servers.
 func (s *Server) Endpoints() int { return len(s.instances) }
 
-// Plays reports whether the server supports a fault: connections have no channels.
+// Plays reports whether the gate can cause a fault. It cannot close channels, which connections do not have.
 func (s *Server) Plays(do scenario.ActionKind) bool { return do != scenario.ChannelError }
 
 // Advance lets ms milliseconds pass, and waits for the effects on the servers.
@@ -76,7 +77,7 @@ func (s *Server) Advance(ms int64) {
 	}
 }
 
-// note keeps the first error.
+// note records err, unless an earlier error is recorded.
 func (s *Server) note(err error) { s.err = cmp.Or(s.err, err) }
 
 // Restart stops the servers and starts them again, with all their data.
@@ -88,7 +89,7 @@ func (s *Server) Restart() {
 	}
 }
 
-// Begin begins a run.
+// Begin begins a run. part is the text that the names of the run's locks contain.
 func (s *Server) Begin(part string) {
 	s.before = make(map[string]bool)
 	for _, item := range s.items() {
@@ -101,12 +102,12 @@ func (s *Server) Begin(part string) {
 	}
 }
 
-// Items are the keys that did not exist before the run.
+// Items returns the keys that did not exist before the run.
 func (s *Server) Items() []gate.Item {
 	return slices.DeleteFunc(s.items(), func(i gate.Item) bool { return s.before[i.Name] })
 }
 
-// items are all keys of all servers.
+// items returns all keys of all servers, as items of the gate.
 func (s *Server) items() (all []gate.Item) {
 	for i, n := range s.instances {
 		keys, err := n.keys()
@@ -120,7 +121,7 @@ func (s *Server) items() (all []gate.Item) {
 	return all
 }
 
-// at is the name of a key as an item: with the number of its server, if there are several.
+// at returns the name of a key's item. If there are several servers, it begins with the number of the server.
 func (s *Server) at(server int, key string) string {
 	if len(s.instances) == 1 {
 		return key
@@ -128,13 +129,13 @@ func (s *Server) at(server int, key string) string {
 	return strconv.Itoa(server+1) + "/" + key
 }
 
-// Canonical is a key's name in traces.
+// Canonical returns a key's name as traces show it.
 func (s *Server) Canonical(key string) string { return s.names.Item(key) }
 
-// Words are the words key and members.
+// Words returns the word for an item, and the word for its amount.
 func (s *Server) Words() (item, amount string) { return "key", "members" }
 
-// Remove deletes keys.
+// Remove deletes the given keys.
 func (s *Server) Remove(items []string) error {
 	for i, n := range s.instances {
 		keys, err := n.keys()
@@ -148,7 +149,7 @@ func (s *Server) Remove(items []string) error {
 	return s.err
 }
 
-// Close ends the servers and removes their files.
+// Close stops the servers and removes their files.
 func (s *Server) Close() error {
 	var errs []error
 	for _, n := range s.instances {

@@ -11,26 +11,26 @@ import (
 // protocol is the protocol between clients and a Redis server.
 type protocol struct{ scripts *scripts }
 
-// Session begins a connection.
+// Session returns the parser for a new connection.
 func (p protocol) Session() stream.Session { return &session{scripts: p.scripts} }
 
-// session is a connection.
+// session is the parser for one client's connection.
 type session struct {
 	scripts  *scripts
 	sent     []request       // commands without a reply
 	channels int             // number of its subscriptions, including patterns
-	awaited  int             // number of replies to the first such command that are still to come
-	missed   map[string]bool // scripts that the server did not know when it tried them
+	awaited  int             // number of replies to the oldest command that have arrived
+	missed   map[string]bool // scripts that the client has tried to run and that the server did not know
 }
 
-// request is a command without a reply.
+// request is a command that has no reply yet.
 type request struct {
 	name   string
-	more   int    // number of replies after the first
-	script string // the script that it names; "" if it names none
+	more   int    // number of expected replies after the first
+	script string // digest of the script that the command runs or loads; "" if there is none
 }
 
-// Command parses the first command of b.
+// Command parses the first command of b, which is what the client has sent.
 func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	args, n, err := readCommand(b)
 	if err != nil || n == 0 {
@@ -57,7 +57,8 @@ func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	return c, n, nil
 }
 
-// confirmations is the number of replies of a command after the first.
+// confirmations returns how many replies a command gets after the first. For example, SUBSCRIBE with three channels
+// gets three replies.
 func confirmations(name string, args []string) int {
 	switch name {
 	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE":
@@ -79,7 +80,7 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	}
 	switch {
 	case strings.HasSuffix(word, "message") && (v.Kind == '>' || s.channels > 0): // a published message
-	case v.Kind == '>' && !strings.HasSuffix(word, "subscribe"): // such as invalidate
+	case v.Kind == '>' && !strings.HasSuffix(word, "subscribe"): // another push message, such as invalidate
 	default:
 		settles = s.settles(word, v)
 	}
@@ -93,8 +94,8 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	return r, n, settles, nil
 }
 
-// miss records that the server does not know a script: if the client loads it then, it does so because of that, and not
-// unasked.
+// miss records that the server does not know a script. If the client loads the script after that, the load does not
+// count as unasked.
 func (s *session) miss(script string, v resp.Value) {
 	if script == "" || v.Kind != '-' || !strings.HasPrefix(string(v.Text), unknown) {
 		return
@@ -105,8 +106,8 @@ func (s *session) miss(script string, v resp.Value) {
 	s.missed[script] = true
 }
 
-// settles is the number of commands that a reply completes. It is one, except that a subscription to several channels is
-// completed by the last of its replies.
+// settles returns the number of commands that a reply completes, 0 or 1. Only the last reply to a subscription to
+// several channels completes it.
 func (s *session) settles(word string, v resp.Value) int {
 	if len(s.sent) == 0 {
 		return 0
@@ -123,13 +124,13 @@ func (s *session) settles(word string, v resp.Value) int {
 	return 1
 }
 
-// Greets is false: the client sends first.
+// Greets returns false, since the client sends first.
 func (s *session) Greets() bool { return false }
 
-// Listens reports whether the connection has a subscription.
+// Listens reports whether the client has a subscription, so that the server may send messages.
 func (s *session) Listens() bool { return s.channels > 0 }
 
-// atoi parses a number; it is 0 for other text.
+// atoi parses a number; it returns 0 for other text.
 func atoi(b []byte) (n int) {
 	for _, c := range b {
 		if c < '0' || c > '9' || n > 1<<20 {

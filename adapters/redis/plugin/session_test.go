@@ -9,22 +9,22 @@ import (
 	"github.com/lockproof/lockproof/internal/gatetest"
 )
 
-// TestDeep: attributes of attributes are not followed for ever.
+// TestDeep: attributes that are nested too deeply are refused.
 func TestDeep(t *testing.T) {
 	if _, _, err := resp.Read([]byte(strings.Repeat("|0\r\n", resp.Deepest+2) + ":1\r\n")); !errors.Is(err, resp.ErrProtocol) {
 		t.Error(err)
 	}
 }
 
-// FuzzSession: no bytes of a client or of a server are too much.
+// FuzzSession: no bytes from a client or a server make the parser panic or return a message longer than its input.
 func FuzzSession(f *testing.F) {
 	f.Add([]byte("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\nb\r\nPING\r\n"), []byte("+OK\r\n-ERR no\r\n"))
 	f.Add([]byte("*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\na\r\n"), []byte(">3\r\n+subscribe\r\n+a\r\n:1\r\n|1\r\n+k\r\n:1\r\n%1\r\n+a\r\n_\r\n"))
 	f.Fuzz(func(t *testing.T, sent, said []byte) { gatetest.Feed(t, protocol{new(scripts)}.Session(), sent, said) })
 }
 
-// TestLoaded: a script that a client loads of its own accord is kept from one run to the next, and not one that it loads since the
-// server did not know it.
+// TestLoaded: a script that a client loads unasked is kept for the next run. A script that it loads because the
+// server did not know it is not kept.
 func TestLoaded(t *testing.T) {
 	kept := new(scripts)
 	s := protocol{kept}.Session()

@@ -15,19 +15,19 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// quorum is a mutex on several servers, which know nothing of one another: Redlock.
+// quorum is a mutex on several independent servers, after the algorithm Redlock.
 type quorum struct {
 	nodes []*redis.Client
-	// half is the bug that is content with half of the servers.
+	// half is a bug: half of the servers count as a majority.
 	half bool
-	// leaves is the bug that what was set on some of the servers stays there.
+	// leaves is a bug: a refused acquire does not delete the keys that it has set on some servers.
 	leaves bool
-	// again says that what was not answered is deleted again: the connection had ended.
+	// again makes a release retry on a server that did not answer, since its connection had ended.
 	again bool
 	token string
 }
 
-// each does something on all servers at once.
+// each calls a function for all servers at once.
 func (q *quorum) each(do func(*redis.Client)) {
 	var all sync.WaitGroup
 	for _, n := range q.nodes {
@@ -104,7 +104,7 @@ func quorums(bug quorum) inprocess.Starter {
 	}}
 }
 
-// TestSeveral: locks on three servers at once, to which a client's commands pass in any order.
+// TestSeveral: locks on three servers are judged, where the commands of one client pass in any order.
 func TestSeveral(t *testing.T) {
 	for name, c := range map[string]struct {
 		bug   quorum

@@ -13,8 +13,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestShares: clients read and write, or take several permits. What is wrong with that is found, and who does it rightly is accused of
-// nothing, nor of a broken promise.
+// TestShares: clients acquire for reading or writing, or acquire several permits. A lock with a bug violates the
+// expected property, and a correct one violates none and breaks no promise.
 func TestShares(t *testing.T) {
 	if _, err := exec.LookPath("/usr/bin/python3"); err != nil {
 		t.Skip("NOT TESTED: there is no Python")

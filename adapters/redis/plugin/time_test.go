@@ -15,8 +15,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// TestTime: clients whose time is ours. They sleep and try again, they compare times of their own, they renew by a thread. None
-// of that depends on how long anything really takes.
+// TestTime: clients with virtual time sleep and retry, compare times, and renew leases in a thread. The verdicts do
+// not depend on how long anything really takes.
 func TestTime(t *testing.T) {
 	if _, err := exec.LookPath("/usr/bin/python3"); err != nil {
 		t.Skip("NOT TESTED: there is no Python")
@@ -42,15 +42,15 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// TestTimePassesAtTheGate: time may pass up to the next timer while a command waits at the gate, and nobody has a timer. That the
-// operation does not end meanwhile is not the client's doing.
+// TestTimePassesAtTheGate: while a command waits at the gate, time may pass although no client has a timer. The
+// operation does not count as hanging then.
 func TestTimePassesAtTheGate(t *testing.T) {
 	if _, err := exec.LookPath("/usr/bin/python3"); err != nil {
 		t.Skip("NOT TESTED: there is no Python")
 	}
 	runner := runnerOf(t, &subprocess.Starter{
 		Command: "/usr/bin/python3 redis_adapter.py ExpiresLater", Dir: "../../../testdata/targets/python", Stderr: os.Stderr,
-	}, 1) // an acquire has two commands
+	}, 1) // whose acquire has two commands
 	for at := range uint16(4) {
 		sc := runner.Playable(scenario.Scenario{
 			Locks:   []scenario.Lock{{Name: "jobs"}},
@@ -67,8 +67,8 @@ func TestTimePassesAtTheGate(t *testing.T) {
 	}
 }
 
-// TestExtensions: holders extend their leases. One that is told yes though somebody else has the lock, or whose lease is not the longer
-// for it, is found, and one that does it rightly is accused of nothing.
+// TestExtensions: holders extend their leases. A lock with a bug is found, for example one that reports success
+// although another client holds the lock, or whose lease does not become longer. A correct lock violates nothing.
 func TestExtensions(t *testing.T) {
 	if _, err := exec.LookPath("/usr/bin/python3"); err != nil {
 		t.Skip("NOT TESTED: there is no Python")
@@ -93,8 +93,8 @@ func TestExtensions(t *testing.T) {
 	}
 }
 
-// TestLosses: clients tell of lost locks. Whoever tells of one that it holds, or never tells, breaks a promise, and what it does about it may
-// take the lock from somebody else.
+// TestLosses: clients report the loss of locks. A client that reports a lock that it still holds, or never reports a
+// loss, breaks a promise. A client that releases the lock after a loss may take it from another client.
 func TestLosses(t *testing.T) {
 	if _, err := exec.LookPath("/usr/bin/python3"); err != nil {
 		t.Skip("NOT TESTED: there is no Python")

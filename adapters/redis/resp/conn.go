@@ -9,19 +9,20 @@ import (
 	"time"
 )
 
-// Conn is a connection of our own to a server. It is safe for concurrent use.
+// Conn is a connection for lockproof's own commands to a server. It is safe for concurrent use.
 type Conn struct {
 	net.Conn
 
 	mu    sync.Mutex
 	buf   []byte
-	limit time.Duration // for an answer
+	limit time.Duration // maximum time for an answer
 }
 
-// On makes a connection of an open one. limit is the maximum time for an answer.
+// On returns a Conn that uses an open connection. limit is the maximum time for an answer.
 func On(conn net.Conn, limit time.Duration) *Conn { return &Conn{Conn: conn, limit: limit} }
 
-// Do carries out a command. The error is for a command that could not be carried out, or that the server refuses.
+// Do sends a command and returns the reply. It returns an error if the command could not be sent, or if the reply is
+// an error.
 func (c *Conn) Do(args ...string) (Value, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,7 +33,7 @@ func (c *Conn) Do(args ...string) (Value, error) {
 	return all[0], nil
 }
 
-// DoAll carries out commands one after the other. The error is the first that could not be carried out, or that the server refuses.
+// DoAll sends commands one after the other, and stops at the first error, as Do returns it.
 func (c *Conn) DoAll(commands [][]string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +67,7 @@ func (c *Conn) exchange(commands ...[]string) (all []Value, err error) {
 	return all, nil
 }
 
-// read reads a reply.
+// read reads one reply from the connection.
 func (c *Conn) read() (Value, error) {
 	b := make([]byte, 1<<14)
 	for {

@@ -1,4 +1,5 @@
-// Package resp implements Redis's protocol RESP, as far as lockproof needs it: values, and connections of our own.
+// Package resp implements Redis's protocol RESP, as far as lockproof needs it: values, and connections for
+// lockproof's own commands.
 package resp
 
 import (
@@ -11,16 +12,16 @@ import (
 // ErrProtocol is the error for bytes that are not RESP.
 var ErrProtocol = errors.New("this is not Redis's (RESP)")
 
-// Bounds of a value.
+// Limits of the size of a value.
 const (
 	Deepest = 32      // maximum depth of nested values
 	longest = 1 << 20 // maximum number of elements of an aggregate
 )
 
-// Value is a value of RESP, version 2 or 3.
+// Value is a RESP value, of version 2 or 3 of the protocol.
 type Value struct {
-	Kind  byte   // its first byte
-	Text  []byte // of a value that is not an aggregate
+	Kind  byte   // first byte, which says the value's type
+	Text  []byte // content, if the value is not an aggregate
 	Null  bool
 	Items []Value
 }
@@ -51,7 +52,7 @@ func readNested(b []byte, depth int) (v Value, n int, err error) {
 	return v, 0, fmt.Errorf("%w: a value begins with %q", ErrProtocol, v.Kind)
 }
 
-// readBulk reads a string that is preceded by its length.
+// readBulk reads a string after the line with its length.
 func readBulk(v Value, b []byte, n int) (Value, int, error) {
 	size, err := strconv.Atoi(string(v.Text))
 	switch {
@@ -67,7 +68,8 @@ func readBulk(v Value, b []byte, n int) (Value, int, error) {
 	return v, n + size + 2, nil
 }
 
-// readItems reads an aggregate. An attribute belongs to the value after it, and is left out.
+// readItems reads an aggregate after the line with its length. It skips an attribute, which only describes the value
+// after it.
 func readItems(v Value, b []byte, n, depth int) (Value, int, error) {
 	size, err := strconv.Atoi(string(v.Text))
 	if err != nil || size < -1 || size > longest {
@@ -95,7 +97,7 @@ func readItems(v Value, b []byte, n, depth int) (Value, int, error) {
 	return behind, n + m, nil
 }
 
-// readLine is the first line without its end. n is its length with its end, 0 if it is incomplete.
+// readLine returns the first line without its line end. n is its length with the line end, 0 if it is incomplete.
 func readLine(b []byte) (line []byte, n int) {
 	i := bytes.Index(b, []byte("\r\n"))
 	if i < 0 {
@@ -104,7 +106,7 @@ func readLine(b []byte) (line []byte, n int) {
 	return b[:i], i + 2
 }
 
-// Clone is a copy of the value that shares no memory with it.
+// Clone returns a copy of the value that shares no memory with it.
 func (v Value) Clone() Value {
 	v.Text = append([]byte(nil), v.Text...)
 	items := v.Items

@@ -15,20 +15,20 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis/node"
 )
 
-// Master is the Sentinels' name for the deployment.
+// Master is the name by which the Sentinels know the deployment.
 const Master = "lockproof"
 
-// Bounds of a deployment. Sentinels need a majority to promote a replica.
+// Limits and times of a deployment. Sentinels need a majority to promote a replica.
 const (
 	Fewest = 3
 	Most   = 7
 )
 
 const (
-	formLimit   = 2 * time.Minute // for the Sentinels to know all servers and each other: some ten seconds
+	formLimit   = 2 * time.Minute // for the Sentinels to know all servers and each other
 	formPause   = 200 * time.Millisecond
-	downAfter   = 3 * time.Second  // silence after which a Sentinel takes a server for down
-	failoverFor = 10 * time.Second // time after which another promotion may be tried
+	downAfter   = 3 * time.Second  // silence after which a Sentinel considers a server down
+	failoverFor = 10 * time.Second // time after which the Sentinels may try another promotion
 	askLimit    = 5 * time.Second
 )
 
@@ -47,11 +47,11 @@ type member struct {
 	toServer, toSent *nemesis.Link
 }
 
-// both are the two processes of the node.
+// both returns the server and the Sentinel of the node.
 func (m *member) both() []*node.Node { return []*node.Node{m.server, m.sentinel} }
 
-// Start starts a deployment with the given number of nodes, and waits until its Sentinels know it. It lives until
-// [Cluster.Stop], or until this process ends in any way. log is called with each action; it may be nil.
+// Start starts a deployment with the given number of nodes, and waits until its Sentinels know all of them. It runs
+// until [Cluster.Stop] is called or this process ends. log is called with a text for each action; it may be nil.
 func Start(ctx context.Context, nodes int, log func(string)) (_ *Cluster, err error) {
 	if nodes < Fewest || nodes > Most {
 		return nil, fmt.Errorf("%d nodes: expected %d to %d", nodes, Fewest, Most)
@@ -77,7 +77,7 @@ func Start(ctx context.Context, nodes int, log func(string)) (_ *Cluster, err er
 	return c, c.form(ctx)
 }
 
-// add starts one more node. The first node has the master.
+// add starts one more node. The first node's server is the master.
 func (c *Cluster) add(ctx context.Context, quorum int) (err error) {
 	number := len(c.members)
 	m := &member{from: fmt.Sprintf("%s%d", sources, number+1)}
@@ -85,7 +85,7 @@ func (c *Cluster) add(ctx context.Context, quorum int) (err error) {
 	if m.server, m.toServer, err = c.prepare(number); err != nil {
 		return err
 	}
-	m.server.With("--save", "", "--appendonly", "yes", // data survives the end of a process
+	m.server.With("--save", "", "--appendonly", "yes", // data survives a crash of the process
 		"--bind-source-addr", m.from, "--replica-announce-ip", loopback, "--replica-announce-port", strconv.Itoa(m.toServer.Port()), "--repl-diskless-sync-delay", "0")
 	if number > 0 {
 		m.server.With("--replicaof", loopback, strconv.Itoa(c.members[0].toServer.Port()))
@@ -99,7 +99,7 @@ func (c *Cluster) add(ctx context.Context, quorum int) (err error) {
 	conf := fmt.Sprintf("bind-source-addr %s\nsentinel announce-ip %s\nsentinel announce-port %d\n", m.from, loopback, m.toSent.Port()) +
 		fmt.Sprintf("sentinel monitor %[1]s %[2]s %[3]d %[4]d\nsentinel down-after-milliseconds %[1]s %[5]d\nsentinel failover-timeout %[1]s %[6]d\n",
 			Master, loopback, c.members[0].toServer.Port(), quorum, downAfter.Milliseconds(), failoverFor.Milliseconds())
-	path := filepath.Join(m.sentinel.Folder(), "sentinel.conf") // Sentinels write to it
+	path := filepath.Join(m.sentinel.Folder(), "sentinel.conf") // a file, because Sentinels write to it
 	if err := os.WriteFile(path, []byte(conf), 0o600); err != nil {
 		return err
 	}
@@ -107,13 +107,13 @@ func (c *Cluster) add(ctx context.Context, quorum int) (err error) {
 	return m.sentinel.Start(ctx)
 }
 
-// Addresses of this machine: the address at which all listen, and the prefix of the addresses from which nodes connect.
+// Addresses of this machine: the one at which all processes listen, and the prefix of the nodes' source addresses.
 const (
 	loopback = "127.0.0.1"
 	sources  = "127.0.9."
 )
 
-// prepare creates a process of a node, and the link through which it is reached.
+// prepare creates a process of a node, and the link through which others reach it.
 func (c *Cluster) prepare(number int) (n *node.Node, l *nemesis.Link, err error) {
 	if n, err = node.New(); err != nil {
 		return nil, nil, err
@@ -122,7 +122,7 @@ func (c *Cluster) prepare(number int) (n *node.Node, l *nemesis.Link, err error)
 	return n, l, err
 }
 
-// source is the number of the node that connects from an address.
+// source returns the number of the node with the given source address.
 func (c *Cluster) source(from net.Addr) int {
 	for i := range c.network.Nodes() {
 		if host, _, err := net.SplitHostPort(from.String()); err == nil && host == fmt.Sprintf("%s%d", sources, i+1) {
@@ -152,7 +152,7 @@ func (c *Cluster) form(ctx context.Context) error {
 	return nil
 }
 
-// knows reports whether the node's Sentinel knows all nodes, and takes none for down.
+// knows reports whether the node's Sentinel knows all nodes, and considers none of them down.
 func (m *member) knows(ctx context.Context, nodes int) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
@@ -171,7 +171,7 @@ func (m *member) knows(ctx context.Context, nodes int) (bool, error) {
 
 func address(n *node.Node) string { return net.JoinHostPort(loopback, strconv.Itoa(n.Port)) }
 
-// Stop ends all processes and removes their files.
+// Stop stops all processes and removes their files.
 func (c *Cluster) Stop() error {
 	var errs []error
 	for _, m := range c.members {
@@ -192,12 +192,12 @@ func (c *Cluster) Stop() error {
 	return errors.Join(errs...)
 }
 
-// Nodes is the number of nodes.
+// Nodes returns the number of nodes.
 func (c *Cluster) Nodes() int { return len(c.members) }
 
-// URL is where clients at a node find the Sentinels, the node's own first:
-// redis+sentinel://HOST:PORT,…/lockproof?from=ADDRESS. A client that connects from that address is cut off together with its
-// node.
+// URL returns the URL at which clients at a node find the Sentinels, the node's own first:
+// redis+sentinel://HOST:PORT,…/lockproof?from=ADDRESS. A client that connects from ADDRESS is cut off together with
+// its node.
 func (c *Cluster) URL(number int) string {
 	var all []string
 	for i := range c.members {
@@ -206,12 +206,12 @@ func (c *Cluster) URL(number int) string {
 	return "redis+sentinel://" + strings.Join(all, ",") + "/" + Master + "?from=" + c.members[number-1].from
 }
 
-// String describes the deployment in reports.
+// String returns a description of the deployment for reports.
 func (c *Cluster) String() string {
 	return fmt.Sprintf("Redis %s, %d nodes with a Sentinel each (started)", c.version, len(c.members))
 }
 
-// Mirror returns an error: there are no mirrored queues.
+// Mirror returns an error, since Redis has no mirrored queues.
 func (*Cluster) Mirror(context.Context, string) error {
 	return errors.New("there are no mirrored queues on Redis")
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/lockproof/lockproof/model/history"
 )
 
-// signals are the signals for faults of processes.
+// signals are the signals that cause faults of processes.
 var signals = map[history.F]syscall.Signal{
 	history.KillNode: syscall.SIGKILL, history.TerminateNode: syscall.SIGTERM, history.PauseNode: syscall.SIGSTOP, history.ResumeNode: syscall.SIGCONT,
 }
 
-// endLimit is the maximum time for a process to end in good order.
+// endLimit is the maximum time for a process to shut down cleanly.
 const endLimit = 20 * time.Second
 
-// Befall carries out one step of the faults on nodes: on their servers and their Sentinels. When it returns, nodes that it
-// starts answer.
+// Befall carries out one step of the faults on the affected nodes. If the step starts nodes, Befall returns when they
+// answer.
 func (c *Cluster) Befall(ctx context.Context, s nemesis.Step) error {
 	if c.network.Befall(s) {
 		return nil
@@ -66,7 +66,7 @@ func (c *Cluster) Mend(ctx context.Context) error {
 	c.network.Heal()
 	for _, m := range c.members {
 		for _, n := range m.both() {
-			if err := n.Signal(syscall.SIGCONT); err != nil { // it has ended
+			if err := n.Signal(syscall.SIGCONT); err != nil { // an error means that it has ended
 				errs = append(errs, n.Restart(ctx))
 			}
 		}
@@ -77,5 +77,5 @@ func (c *Cluster) Mend(ctx context.Context) error {
 // Ready waits until every Sentinel knows all nodes again.
 func (c *Cluster) Ready(ctx context.Context) error { return c.form(ctx) }
 
-// Abandon does nothing: the faults of a private deployment end with it.
+// Abandon does nothing, since nothing is left of a private deployment's faults.
 func (*Cluster) Abandon() error { return nil }

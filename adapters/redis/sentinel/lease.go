@@ -15,33 +15,33 @@ import (
 	"github.com/lockproof/lockproof/adapters/redis/resp"
 )
 
-// Lease is a lock by a key with a lease. Waits makes a grant wait until a replica has the key.
+// Lease is a lock that is a key with a lease. If waits is true, a grant waits until a replica has the key.
 type Lease struct {
 	Name, Doc string
 	waits     bool
 }
 
-// Leases are all designs.
+// Leases are the two variants of the lock, with and without waiting for a replica.
 var Leases = []Lease{
 	{Name: "redis-lease", Doc: "sets a key with a token and a lease, by SET NX PX; verifies by reading it"},
 	{Name: "redis-lease-waited", Doc: "the same, and waits until a replica has the key, by WAIT", waits: true},
 }
 
-// LeaseTime is the duration of a lease. Clients do not renew it: they hold the lock for less.
+// LeaseTime is the duration of a lease. Clients do not renew it, as they hold the lock for a shorter time.
 const LeaseTime = 5 * time.Second
 
 const (
-	waitTime    = time.Second     // for a replica
-	replyLimit  = 2 * time.Second // for an answer
+	waitTime    = time.Second     // maximum time for a replica to have the key
+	replyLimit  = 2 * time.Second // maximum time for an answer
 	connectTime = 2 * time.Second
 )
 
-// Starter starts clients of the design.
+// Starter returns a starter of clients of the lock.
 func (l Lease) Starter() inprocess.Starter {
 	return inprocess.Starter{Name: l.Name, New: func(_ context.Context, address string) (inprocess.Lock, error) { return l.client(address) }}
 }
 
-// client is a client that finds the master through the Sentinels of an address; see [Cluster.URL].
+// client returns a client. address is a result of [Cluster.URL].
 func (l Lease) client(address string) (*holder, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "redis+sentinel" {
@@ -55,17 +55,18 @@ func (l Lease) client(address string) (*holder, error) {
 	return h, nil
 }
 
-// holder is a client of a lock by a lease. It asks the Sentinels for the master if it has no connection, or has lost it.
+// holder is a client of the lock. If it has no connection to the master, it asks the Sentinels which server is the
+// master.
 type holder struct {
 	design    Lease
-	name      string // of the deployment
+	name      string // name of the deployment
 	sentinels []string
 	dialer    net.Dialer
-	master    *resp.Conn // nil if there is none
-	token     string     // of the hold; "" if there is none
+	master    *resp.Conn // nil if not connected
+	token     string     // token of the present hold; "" if there is none
 }
 
-// connect connects to a server of ours.
+// connect connects to one of the deployment's servers.
 func connect(ctx context.Context, d *net.Dialer, address string) (*resp.Conn, error) {
 	conn, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -74,7 +75,7 @@ func connect(ctx context.Context, d *net.Dialer, address string) (*resp.Conn, er
 	return resp.On(conn, replyLimit), nil
 }
 
-// do carries out a command on the master. If the connection fails, it is closed.
+// do carries out a command on the master. If the connection breaks, do closes it.
 func (h *holder) do(ctx context.Context, args ...string) (v resp.Value, err error) {
 	if h.master == nil {
 		if h.master, err = h.find(ctx); err != nil {
@@ -87,7 +88,7 @@ func (h *holder) do(ctx context.Context, args ...string) (v resp.Value, err erro
 	return v, err
 }
 
-// find connects to the master that the first answering Sentinel names.
+// find asks the Sentinels for the master until one answers, and connects to the master.
 func (h *holder) find(ctx context.Context) (conn *resp.Conn, err error) {
 	var errs []error
 	for _, s := range h.sentinels {
@@ -101,7 +102,8 @@ func (h *holder) find(ctx context.Context) (conn *resp.Conn, err error) {
 
 var errNoMaster = errors.New("there is no master now")
 
-// ask connects to the master that a Sentinel names. It returns an error if that server says that it is no longer the master.
+// ask asks one Sentinel for the master and connects to it. It returns an error if that server says that it is not the
+// master any more.
 func (h *holder) ask(ctx context.Context, sentinel string) (*resp.Conn, error) {
 	s, err := connect(ctx, &h.dialer, sentinel)
 	if err != nil {
@@ -122,7 +124,7 @@ func (h *holder) ask(ctx context.Context, sentinel string) (*resp.Conn, error) {
 	return master, nil
 }
 
-// Acquire sets the key, unless it exists.
+// Acquire sets the key unless it exists. It returns 1 if it has set the key, and 0 otherwise.
 func (h *holder) Acquire(ctx context.Context, name string) (int, error) {
 	token := rand.Text()
 	v, err := h.do(ctx, "SET", name, token, "NX", "PX", milliseconds(LeaseTime))
@@ -141,16 +143,16 @@ func (h *holder) Acquire(ctx context.Context, name string) (int, error) {
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// Verify reads the key.
+// Verify reads the key, and compares its value with this client's token.
 func (h *holder) Verify(ctx context.Context, name string, _ int) (bool, error) {
 	v, err := h.do(ctx, "GET", name)
 	return err == nil && h.token != "" && string(v.Text) == h.token, err
 }
 
-// giveBack deletes the key if it has the given token.
+// giveBack is a script that deletes the key if its value is the given token.
 const giveBack = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`
 
-// Release deletes the key, if it is this client's.
+// Release deletes the key if its value is this client's token.
 func (h *holder) Release(ctx context.Context, name string, _ int) error {
 	token := h.token
 	h.token = ""
@@ -158,7 +160,7 @@ func (h *holder) Release(ctx context.Context, name string, _ int) error {
 	return err
 }
 
-// Close closes the connection.
+// Close closes the connection to the master.
 func (h *holder) Close() (err error) {
 	if h.master != nil {
 		err = h.master.Close()

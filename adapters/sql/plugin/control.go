@@ -21,12 +21,12 @@ type Control struct {
 	mu   sync.Mutex
 }
 
-// dial connects to a port of this machine.
+// dial opens a TCP connection to a port of this machine.
 func dial(port int) (net.Conn, error) {
 	return net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(port), process.AnswerLimit)
 }
 
-// connect connects to a server that lockproof started.
+// connect opens lockproof's own connection to a server at a port of this machine.
 func (k *Kind) connect(port int) (*Control, error) {
 	conn, err := dial(port)
 	if err != nil {

@@ -13,24 +13,24 @@ import (
 
 // Kind is a kind of database server: how to start one, and how to ask it.
 type Kind struct {
-	Name        string // such as MariaDB
+	Name        string // the server's name in reports, such as MariaDB
 	Program     func() (string, error)
-	Template    *process.Template // the data with which each server begins
+	Template    *process.Template // the files with which each server begins
 	Arguments   func(*process.Process) []string
 	Environment []string
 	Stop        os.Signal // stops a server that will be started again
 	Quit        os.Signal // ends a server and all its processes; nil if the server is a single process
-	Setup       string    // the first statement after each start; "" is none
+	Setup       string    // the first statement after each start; "" if there is none
 
-	Greet  func(*Control) error // opens the connection as the administrator
+	Greet  func(*Control) error // authenticates a new connection as the administrator
 	Ask    func(c *Control, sql string) error
 	Answer func(*Control) ([][]string, error)
 }
 
-// Instance is one server, with a clock of its own or with the machine's.
+// Instance is one server that lockproof started, with a virtual clock or the machine's clock.
 type Instance struct {
 	Process *process.Process
-	Clock   *clock.Clock // nil is the machine's clock
+	Clock   *clock.Clock // nil if the server uses the machine's clock
 
 	kind    *Kind
 	copied  bool                    // its files were copied from the template
@@ -59,7 +59,7 @@ func (k *Kind) Start(clocked bool) (_ *Instance, err error) {
 	return i, nil
 }
 
-// boot starts the process, and connects to it.
+// boot starts the server's process, and opens lockproof's own connection.
 func (i *Instance) boot(ctx context.Context) error {
 	path, err := i.kind.Program()
 	if err != nil {
@@ -88,12 +88,12 @@ func (i *Instance) Port() int { return i.Process.Port }
 
 // Restart stops the server and starts it again. Everything that was committed is kept.
 func (i *Instance) Restart(ctx context.Context) error {
-	_ = i.control.Load().Conn.Close() // the restart ends the connection anyway
+	_ = i.control.Load().Conn.Close() // an error is ignored, as the restart ends the connection
 	i.Process.End(i.kind.Stop)
 	return i.boot(ctx)
 }
 
-// Close ends the server and removes its files.
+// Close stops the server and removes its files.
 func (i *Instance) Close() error {
 	var errs []error
 	if control := i.control.Load(); control != nil {
@@ -110,7 +110,8 @@ func (i *Instance) Close() error {
 	return errors.Join(errs...)
 }
 
-// Dial connects a client. It identifies the connection by the client's port, since the server's own number is not known yet.
+// Dial opens a connection for a client. Its number is the client's port, since the server's own number is not known
+// yet.
 func (i *Instance) Dial() (net.Conn, int64, error) {
 	conn, err := dial(i.Process.Port)
 	if err != nil {

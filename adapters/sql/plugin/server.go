@@ -23,16 +23,16 @@ type Database interface {
 	Protocol() stream.Protocol
 	// URL returns the address for clients, given a host and port.
 	URL(host string) string
-	// Advance lets milliseconds pass. When Advance returns, the server has noticed.
+	// Advance lets milliseconds of virtual time pass. It returns when the server has reacted.
 	Advance(ms int64) error
 	// Restart stops the server and starts it again, with its data.
 	Restart(context.Context) error
 	// Amounts returns the number of rows of each table, by the table's name, and the number of locks that belong to no row,
 	// by a name for such locks.
 	Amounts() (map[string]int, error)
-	// Drop deletes existing tables.
+	// Drop deletes the given tables, which exist.
 	Drop(tables []string) error
-	// Close ends the server and removes its files.
+	// Close stops the server and removes its files.
 	Close() error
 }
 
@@ -42,11 +42,11 @@ type Server struct {
 	all    []member
 	names  *stream.Names
 	part   string
-	before map[string]int // the amounts at the beginning of the run
-	err    error          // the first error; after it, nothing that the Server says is certain
+	before map[string]int // amounts of all items at the beginning of the run
+	err    error          // the first error; after it, the results of other methods may be wrong
 }
 
-// member is one server of several.
+// member is one server behind the gate, with its proxy.
 type member struct {
 	Database
 	proxy *stream.Proxy
@@ -54,7 +54,7 @@ type member struct {
 
 var _ gate.Server = (*Server)(nil)
 
-// Most is the maximum number of servers.
+// Most is the maximum number of servers that Open starts.
 const Most = 7
 
 // restartLimit is the time within which the servers have to stop and start again.
@@ -76,7 +76,7 @@ func Open(servers int, start func() (Database, error)) (_ gate.Server, err error
 	return s, nil
 }
 
-// Listen opens addresses for one client.
+// Listen opens an address for one client on each server.
 func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 	var all stream.Addresses
 	for _, m := range s.all {
@@ -144,8 +144,9 @@ func (s *Server) at(server int, name string) string {
 	return strconv.Itoa(server+1) + "/" + name
 }
 
-// Items returns the tables that have more rows than at the beginning of the run, or are named after the run, and kinds of
-// locks of which more are held than then.
+// Items returns the tables that belong to the run: those with more rows than at its beginning, and those whose names
+// contain the text of the run's lock names. It also returns kinds of locks of which more are held than at its
+// beginning.
 func (s *Server) Items() (all []gate.Item) {
 	now := s.amounts()
 	for _, name := range slices.Sorted(maps.Keys(now)) {
@@ -156,7 +157,7 @@ func (s *Server) Items() (all []gate.Item) {
 	return all
 }
 
-// own reports whether an item's name contains the text of the run.
+// own reports whether an item's name contains the text that all lock names of the run contain.
 func (s *Server) own(name string) bool { return s.part != "" && strings.Contains(name, s.part) }
 
 // Canonical returns an item's name as traces show it.
@@ -181,7 +182,7 @@ func (s *Server) Remove(items []string) error {
 	return s.err
 }
 
-// Close ends the servers and removes their files.
+// Close stops the servers and removes their files.
 func (s *Server) Close() error {
 	var errs []error
 	for _, m := range s.all {

@@ -15,7 +15,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// role is the environment variable that makes this test binary an adapter, and says which.
+// role names an environment variable. With it, the test binary runs as the adapter that the variable's value
+// describes, for example "slow".
 const role = "ADAPTERCHECK_TEST_ROLE"
 
 func command(name string) string {
@@ -30,21 +31,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// adapter is a mutex in as few lines as one can be: a client that can declare an exclusive queue holds it. Its role is what
-// is wrong with it.
+// adapter is a minimal mutex: a client holds it if it could declare an exclusive queue. Its role says which mistake
+// it makes.
 type adapter struct {
 	role  string
 	conn  *amqp.Connection
 	ch    *amqp.Channel
 	held  bool
 	made  bool
-	tag   uint64 // of the message by which it holds the lock, 0 for none
-	queue string // by which it holds the lock
-	// grants are its own: a fencing token has to be larger than everybody's.
+	tag   uint64 // delivery tag of the message by which it holds the lock; 0 if none
+	queue string // queue by which it holds the lock
+	// grants counts only this client's grants, and is used as the fencing token. That is a mistake: a token must be
+	// larger than the tokens of all clients before.
 	grants int
 }
 
-// token is what a grant has beside the slot.
+// token returns the fencing token of a grant in JSON, or "" for an adapter without tokens.
 func (a *adapter) token() string {
 	if a.role != "counts its own grants" {
 		return ""
@@ -84,7 +86,7 @@ func (a *adapter) run() {
 	}
 }
 
-// stay goes on until it is killed.
+// stay waits until the process is killed.
 func (a *adapter) stay() {
 	signal.Ignore(syscall.SIGTERM)
 	<-make(chan struct{})
@@ -106,7 +108,7 @@ func (a *adapter) answer(method string, p params) string {
 			a.grants++
 			return fmt.Sprintf(`"result":{"held":true,"slot":1%s}`, a.token())
 		}
-		if a.role == "patient" { // it waits for the lock
+		if a.role == "patient" { // with a mistake: it waits for the lock
 			a.stay()
 		}
 		return `"result":{"held":false}`
@@ -171,7 +173,7 @@ func (a *adapter) initialize(p params) string {
 	return fmt.Sprintf(`"result":{"name":"tiny","locks":[%s],"operations":[%s]%s}`, locks, operations, more)
 }
 
-// acquire tries to have the exclusive queue of a lock, or one of those of so many that may hold it.
+// acquire tries to declare the exclusive queue of a lock. For the role "limited", it tries one of limit queues.
 func (a *adapter) acquire(name string, limit int) bool {
 	if a.role == "greedy" || a.role == "elsewhere" {
 		return true
@@ -204,10 +206,11 @@ func (a *adapter) release() {
 	}
 }
 
-// several reports whether it is a semaphore: of a queue for each slot and an exclusive one beside it, or of numbered messages.
+// several reports whether the adapter is a semaphore. The role "slots" has two queues for each slot, and "tokens" has
+// a numbered message for each slot.
 func (a *adapter) several() bool { return a.role == "slots" || a.role == "tokens" }
 
-// make makes a semaphore of so many slots; of none, it unmakes it.
+// make creates a semaphore with the given number of slots. 0 destroys it.
 func (a *adapter) make(name string, slots int) {
 	a.ch, _ = a.conn.Channel()
 	_, _ = a.ch.QueueDeclare(name+".tokens", false, false, false, false, nil)
@@ -221,7 +224,7 @@ func (a *adapter) make(name string, slots int) {
 	}
 }
 
-// take tries to have a slot: its number, or 0.
+// take tries to acquire a slot of a semaphore. It returns the slot's number, or 0.
 func (a *adapter) take(name string) int {
 	a.ch, _ = a.conn.Channel()
 	if a.role == "tokens" {

@@ -17,7 +17,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Config says what to check. Command is required.
+// Config configures a check. Command is required.
 type Config struct {
 	// Command is a shell command line that starts the adapter. Dir is its working directory; "" is the current one.
 	Command, Dir string
@@ -27,40 +27,41 @@ type Config struct {
 	Options map[string]any
 	// Open opens the server that the lock uses; nil is the simulated broker.
 	Open func() (gate.Server, error)
-	// Limit is how long a call may take; 0 is [DefaultLimit].
+	// Limit is the maximum time for a call; 0 means [DefaultLimit].
 	Limit time.Duration
 	// Stderr receives the adapter's standard error; nil drops it.
 	Stderr io.Writer
 }
 
-// DefaultLimit is the default of [Config.Limit].
+// DefaultLimit is the maximum time for a call if [Config.Limit] is 0.
 const DefaultLimit = 10 * time.Second
 
-// Mark is the result of a step.
+// Mark says whether a step went well.
 type Mark uint8
 
-// The marks.
+// The marks of a step.
 const (
 	Green Mark = iota
 	Red
 	Skipped
 )
 
-// Step is a completed step of the check.
+// Step is one completed step of the check.
 type Step struct {
 	Mark     Mark
 	Client   string
-	What     string // the call, such as "acquire jobs"
+	What     string // the call, for example "acquire jobs"
 	Came     string
-	Expected string // for a red step: the expected answer
-	Advice   string // for a red step: what to do
+	Expected string // only if the mark is red: the expected answer
+	Advice   string // only if the mark is red: what to do
 }
 
 // ErrNotStarted is the error of a check of a program that ended before its first answer.
 var ErrNotStarted = errors.New("nothing was checked: the program ended before it answered initialize")
 
-// Run checks the adapter step by step through the protocol, and calls tell with each step. It ends early if the adapter no
-// longer answers correctly. The error is for a check that could not be made.
+// Run checks the adapter step by step through the protocol, and calls tell after each step. green is true if no step
+// was red. Run stops early if the adapter does not answer correctly any more. The error means that the adapter could
+// not be checked.
 func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error) {
 	c.Limit = cmp.Or(c.Limit, DefaultLimit)
 	w := &walk{Config: c, ctx: ctx, tell: tell, green: true}
@@ -69,7 +70,7 @@ func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error)
 	}
 	clock, stop := context.WithCancel(ctx)
 	defer stop()
-	go w.server.follow(clock) // clients may wait by the server's clock
+	go w.server.follow(clock) // real time passes for the server, as clients may wait by its clock
 	w.starter = &subprocess.Starter{Command: c.Command, Dir: c.Dir, Stderr: c.Stderr, Limit: c.Limit}
 	defer func() { err = errors.Join(err, w.close()) }()
 	for _, name := range []string{"c1", "c2"} {
@@ -86,7 +87,7 @@ func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error)
 	return w.green, cmp.Or(ctx.Err(), w.unstarted)
 }
 
-// open opens the server.
+// open starts the server that the checked clients use.
 func (c *Config) open() (server, error) {
 	if c.atBroker() {
 		return broker{wire.NewSimulated(wire.SimulatedOptions{})}, nil
@@ -99,10 +100,10 @@ func (c *Config) open() (server, error) {
 	return &gated{Server: s}, nil
 }
 
-// atBroker reports whether the server is the simulated broker.
+// atBroker reports whether the server is the simulated broker, not another one.
 func (c *Config) atBroker() bool { return c.Open == nil }
 
-// walk is a running check.
+// walk is a check that is running.
 type walk struct {
 	Config
 	ctx     context.Context
@@ -111,15 +112,15 @@ type walk struct {
 	server  server
 	clients []*checkedClient
 	green   bool
-	// unstarted is ErrNotStarted if nothing could be checked.
+	// unstarted is ErrNotStarted if nothing could be checked; otherwise nil.
 	unstarted error
 	token     int64 // the largest fencing token so far
 	lost      bool  // the adapter no longer answers correctly
 }
 
-// checkedClient is a client of the check, with an address of its own.
+// checkedClient is a client of the check. Each has its own address for the server.
 type checkedClient struct {
-	slot    int // that it was granted, 0 if none
+	slot    int // the slot that it was granted; 0 if none
 	name    string
 	client  *subprocess.Client
 	address address
@@ -139,7 +140,7 @@ func (w *walk) report(s Step) {
 	w.tell(s)
 }
 
-// begin makes a client's first call.
+// begin calls initialize of a client, and checks the answer.
 func (w *walk) begin(p *checkedClient) {
 	s := Step{Client: p.name, What: "initialize"}
 	urls, err := p.address.urls()
@@ -165,7 +166,7 @@ func (w *walk) begin(p *checkedClient) {
 	w.report(s)
 }
 
-// announced describes what else a client's answer to initialize declares.
+// announced describes the optional parts of a client's answer to initialize.
 func announced(p *checkedClient) []string {
 	a := &p.about
 	var all []string
@@ -183,9 +184,10 @@ func announced(p *checkedClient) []string {
 	return []string{"with " + strings.Join(all, ", ")}
 }
 
-// broken reports a step after which the adapter can no longer be called. op is the operation that was called, or NoOp.
+// broken reports a step after which the adapter cannot be called any more. op is the operation that was called, or
+// NoOp.
 func (w *walk) broken(p *checkedClient, s Step, op lock.Op, err error) {
-	if w.ctx.Err() != nil { // interrupted: not the adapter's fault
+	if w.ctx.Err() != nil { // the user has interrupted the check
 		w.lost = true
 		return
 	}
@@ -210,7 +212,7 @@ func (w *walk) broken(p *checkedClient, s Step, op lock.Op, err error) {
 	w.report(s)
 }
 
-// call makes a call of the script and checks the answer.
+// call makes one call of the script, and checks the answer.
 func (w *walk) call(l line) {
 	p := w.clients[l.client-1]
 	offers := func(op lock.Op) bool { return slices.Contains(p.about.Operations, op) }
@@ -264,7 +266,7 @@ func (w *walk) call(l line) {
 	w.report(s)
 }
 
-// unknown calls a method that does not exist.
+// unknown calls a method that does not exist, and checks that the answer is an error.
 func (w *walk) unknown(p *checkedClient) {
 	s := Step{Client: p.name, What: "a method that nobody has"}
 	ctx, cancel := context.WithTimeout(w.ctx, w.Limit)
@@ -281,7 +283,7 @@ func (w *walk) unknown(p *checkedClient) {
 	w.report(s)
 }
 
-// connected checks whether a client uses the server that it was told to use.
+// connected checks whether a client has connected to the server at the address that it was given.
 func (w *walk) connected(p *checkedClient) {
 	s := Step{Client: p.name, What: w.advised("uses the broker")}
 	n := p.address.opened()
@@ -292,7 +294,7 @@ func (w *walk) connected(p *checkedClient) {
 	w.report(s)
 }
 
-// variable is the name of the environment variable with the server's address.
+// variable returns the name of the environment variable with the server's address, such as AMQP_URL.
 func (w *walk) variable(p *checkedClient) string {
 	urls, err := p.address.urls()
 	if err != nil || len(urls) == 0 {
@@ -302,16 +304,16 @@ func (w *walk) variable(p *checkedClient) string {
 	return name
 }
 
-// advised is text, about the broker, adapted to the server.
+// advised adapts a text about the broker to the checked server.
 func (c *Config) advised(text string) string {
 	if c.atBroker() {
 		return text
 	}
-	text, _, _ = strings.Cut(text, " (") // omit what a broker's client may have done wrong
+	text, _, _ = strings.Cut(text, " (") // omit the part about a broker's clients
 	return strings.ReplaceAll(text, "broker", "server")
 }
 
-// end ends a client's input.
+// end closes a client's standard input, and checks that its process ends.
 func (w *walk) end(p *checkedClient) {
 	s := Step{Client: p.name, What: "end of input", Came: "the process ended"}
 	before := p.address.undone()
@@ -328,12 +330,12 @@ func (w *walk) end(p *checkedClient) {
 		s.Advice = "don't release at exit: the end of input stands for a program that just stops"
 	}
 	for late := time.Now().Add(w.Limit); p.address.present() > 0 && w.ctx.Err() == nil && time.Now().Before(late); {
-		time.Sleep(time.Millisecond) // the server sees the end of its sockets a moment later
+		time.Sleep(time.Millisecond) // as the server may see the end of its sockets only later
 	}
 	w.report(s)
 }
 
-// said is the answer as it was received.
+// said returns an answer's result or error as the adapter has written it.
 func said(r *subprocess.Reply) string {
 	if r.Error != nil {
 		return r.Error.Error()

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Each kind of adapter gets its own text: testdata has it.
+// For adapters with different mistakes, the check prints the expected texts, which are in testdata.
 func TestCheck(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out many executions in turn")

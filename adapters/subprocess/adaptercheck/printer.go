@@ -9,11 +9,11 @@ import (
 	"github.com/lockproof/lockproof/histories/safetext"
 )
 
-// Printer prints the steps of a check as they come, and finally the number of steps of each kind.
+// Printer prints the steps of a check, and at the end the number of steps of each kind.
 type Printer struct {
 	Out   io.Writer
 	Color bool
-	Width int // columns; 0 is unbounded
+	Width int // maximum number of columns; 0 is no maximum
 
 	marks [3]int
 }
@@ -23,7 +23,7 @@ var (
 	markColors = [...]string{Green: "32", Red: "31", Skipped: "33"}
 )
 
-// Step prints a step.
+// Step prints one step of the check.
 func (p *Printer) Step(s Step) {
 	p.marks[s.Mark]++
 	mark := fmt.Sprintf("%-7s", markWords[s.Mark])
@@ -44,8 +44,8 @@ func (p *Printer) Step(s Step) {
 // narrowest is the minimum width of a column of text.
 const narrowest = 36
 
-// beside prints text after a head that is columns wide, and continues it below in the same column. It does not break words,
-// so that a program's text can be copied.
+// beside prints text after head, which is columns wide. Further lines of the text begin in the same column. Words are
+// not broken, so that a program's text can be copied.
 func (p *Printer) beside(head string, columns int, text string) {
 	if p.Width == 0 {
 		fmt.Fprintf(p.Out, "%s%s\n", head, text)

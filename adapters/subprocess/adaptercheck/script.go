@@ -16,9 +16,9 @@ type line struct {
 	op     lock.Op
 	params foreign.Params
 	held   bool
-	slots  uint8   // expected result of count
-	after  lock.Op // only if this operation is offered as well; its outcome is expected
-	more   bool    // only if locks are not created and callers state limits
+	slots  uint8   // expected result, for count
+	after  lock.Op // make the call only if the client offers this operation too; the operation's outcome is expected
+	more   bool    // make the call only if locks are not created before use and callers state limits
 	advice string
 }
 
@@ -44,7 +44,8 @@ func (l *line) words() string {
 	return fmt.Sprintf("%s %s", l.op, l.params.Name)
 }
 
-// fits reports whether an acquire may be granted a slot: the only one. If locks have no slots, any number is right.
+// fits reports whether slot is the expected slot of a granted acquire. If any is true, every slot number is right,
+// since locks have no slots.
 func (l *line) fits(slot uint8, any bool) bool {
 	return (slot > 0) == l.held && (slot <= 1 || any)
 }
@@ -75,7 +76,7 @@ var (
 	two   = foreign.Params{Name: name, Limit: 2}
 )
 
-// opening are the calls of both clients until the first has acquired.
+// opening are the calls up to the first client's first grant.
 var opening = []line{
 	{client: 1, op: lock.Create, params: one, advice: "make the lock with so many slots, and answer {} when the broker has them"},
 	{client: 1, op: lock.Count, params: named, slots: 1, advice: "count the slots that there are at the broker, held or not"},
@@ -103,7 +104,7 @@ var contest = []line{
 	{client: 1, op: lock.Acquire, params: named, held: true, after: lock.Release, advice: "slot 1 is free again"},
 }
 
-// closing are the calls of the second client when the first is gone.
+// closing are the calls of the second client after the first client has ended.
 var closing = []line{
 	{client: 2, op: lock.Acquire, params: named, held: true, advice: "c1 has ended and its connection with it: the slot is free (is the holder's queue exclusive?)"},
 	{client: 2, op: lock.Release, params: first, advice: "give the slot back, and answer {} when the broker has it"},
@@ -111,7 +112,7 @@ var closing = []line{
 	{client: 2, op: lock.Count, params: named, slots: 0, after: lock.Destroy, advice: "the lock was destroyed: it has no slots"},
 }
 
-// walk runs the script.
+// walk makes the calls of the script, one after the other.
 func (w *walk) walk() {
 	c1, c2 := w.clients[0], w.clients[1]
 	steps := []func(){func() { w.begin(c1) }}

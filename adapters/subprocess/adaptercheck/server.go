@@ -12,9 +12,9 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate"
 )
 
-// server is the server of the checked clients: the simulated broker, or another server of ours.
+// server is the server of the checked clients: the simulated broker, or another server.
 type server interface {
-	// listen opens an address for one client.
+	// listen opens an address at which one client finds the server.
 	listen() (address, error)
 	// follow makes the server's time follow the real time, until the context ends.
 	follow(context.Context)
@@ -23,20 +23,20 @@ type server interface {
 	close() error
 }
 
-// address is where one client finds the server.
+// address is one client's address for the server.
 type address interface {
 	urls() ([]string, error)
-	// opened is the number of connections so far, and present is the number of open ones.
+	// opened returns the number of connections so far. present returns the number of open ones.
 	opened() int
 	present() int
-	// undone is the number of actions of the client that may release something.
+	// undone returns the number of the client's actions that may release something.
 	undone() int
-	// misspoken is the error of a client that speaks another protocol than the server, or nil.
+	// misspoken returns the error of a client that does not speak the server's protocol; nil if there is none.
 	misspoken() error
 	Close() error
 }
 
-// broker is the simulated broker.
+// broker is the simulated broker. It implements server.
 type broker struct{ *wire.Simulated }
 
 func (b broker) listen() (address, error) {
@@ -45,7 +45,7 @@ func (b broker) listen() (address, error) {
 }
 
 func (b broker) follow(ctx context.Context) { b.FollowClock(ctx) }
-func (broker) lapse()                       {} // its clients' holds end with them
+func (broker) lapse()                       {} // nothing to do: a client's holds end with its connections
 func (broker) close() error                 { return nil }
 
 type brokerAddress struct{ *wire.Server }
@@ -64,10 +64,10 @@ func (a brokerAddress) undone() int {
 	return counts.Method(frame.QueueDeleteID).Received
 }
 
-// gated is a server that can stand behind a gate. Here the gate is open.
+// gated is a server that could stand behind a gate. Here its gate lets everything pass at once.
 type gated struct {
 	gate.Server
-	mu    sync.Mutex // for its time
+	mu    sync.Mutex // guards the server's time
 	ended bool
 }
 
@@ -104,7 +104,7 @@ func (s *gated) pass(d time.Duration) {
 	}
 }
 
-// longest is the maximum time that a lock may persist after the end of its holder.
+// longest is the maximum time that a lock may stay held after its holder has ended.
 const longest = 25 * time.Minute
 
 func (s *gated) lapse() { s.pass(longest) }
@@ -116,7 +116,7 @@ func (s *gated) close() error {
 	return s.Close()
 }
 
-// gatedAddress is where a client finds a gated server. It is also the gate, through which everything passes at once.
+// gatedAddress is one client's address for a gated server. It is also the gate, and lets everything pass at once.
 type gatedAddress struct {
 	gate.Address
 	mu    sync.Mutex
@@ -141,7 +141,7 @@ func (a *gatedAddress) misspoken() error {
 	return a.wrong
 }
 
-// undone is the number of commands other than those that close a connection.
+// undone returns the number of commands, without those that close a connection.
 func (a *gatedAddress) undone() (n int) {
 	for name, sent := range a.Counts().Commands {
 		if !strings.EqualFold(name, "QUIT") {
@@ -157,16 +157,16 @@ func (a *gatedAddress) is(more int) {
 	a.there += more
 }
 
-// Opened notes a connection.
+// Opened counts a connection.
 func (a *gatedAddress) Opened(gate.Conn) { a.is(1) }
 
-// Arrived lets a command pass.
+// Arrived lets the command pass.
 func (*gatedAddress) Arrived(c gate.Command) { c.Pass() }
 
-// Answered sends an answer.
+// Answered sends the answer on to the client.
 func (*gatedAddress) Answered(answer gate.Answer) { answer.Send(false) }
 
-// ClientGone lets the server see the end.
+// ClientGone tells the server that the client's connection has ended.
 func (a *gatedAddress) ClientGone(c gate.Conn, err error) {
 	c.Release()
 	a.is(-1)
@@ -177,5 +177,5 @@ func (a *gatedAddress) ClientGone(c gate.Conn, err error) {
 	}
 }
 
-// ServerGone lets the client see the end.
+// ServerGone tells the client that the server's connection has ended.
 func (*gatedAddress) ServerGone(c gate.Conn) { c.HangUp() }

@@ -19,17 +19,17 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// use is two more clients that acquire and release a lock while the check watches the broker's state.
+// use has two more clients acquire and release a lock while the check observes the broker's state.
 type use struct {
 	*walk
 	broker  broker
-	held    map[uint8]int // slots that were granted, by client
-	last    int           // the slot that was released last
+	held    map[uint8]int // granted slots, by client number
+	last    int           // the slot that was released last; 0 if none
 	guesses []holding.Declared
 }
 
-// watch makes other clients use a lock. It reports what to declare about what holds the lock, and how clients answer
-// operations without effect.
+// watch lets other clients use a lock. It reports which declaration would tell lockproof what holds the lock, and how
+// clients answer operations that have no effect.
 func (w *walk) watch() {
 	s := Step{Client: "c1", What: "watched"}
 	said, err := w.watched()
@@ -77,7 +77,7 @@ func (w *walk) watched() (said []string, err error) {
 	return said, nil
 }
 
-// join starts a client.
+// join starts one more client of the lock.
 func (u *use) join(name string) (err error) {
 	p := &checkedClient{name: name, client: u.starter.Client(name)}
 	if p.address, err = u.broker.listen(); err != nil {
@@ -106,8 +106,8 @@ func (u *use) do(c uint8, op lock.Op, params foreign.Params) (lock.Result, error
 	return u.clients[c-1].client.Call(ctx, op, params)
 }
 
-// round makes both clients acquire the lock and release it, simultaneously if the lock has room for both. It calls look
-// after each call.
+// round lets both clients acquire and release the lock. They hold it at the same time if the lock has two slots. It
+// calls look after each call.
 func (u *use) round(look func()) error {
 	for _, next := range []struct {
 		client uint8
@@ -134,7 +134,8 @@ func (u *use) round(look func()) error {
 
 var number = regexp.MustCompile(`\d+`)
 
-// guess records what may hold the lock, from the names of the existing queues: those with a slot's number first.
+// guess collects declarations of what may hold the lock, from the names of the existing queues. Those with a slot's
+// number come first.
 func (u *use) guess() {
 	var names []string
 	u.broker.Observe(func(v wire.State) { names = slices.Sorted(v.Queues()) })
@@ -151,7 +152,8 @@ func (u *use) guess() {
 	}
 }
 
-// numbered are the patterns for a queue name in which one of its numbers is the slot's.
+// numbered returns patterns for a queue name. In each, one number of the name is replaced by "{slot}" or "{slot-1}",
+// if that gives one of the slots.
 func numbered(queue string, slots []int) (all []string) {
 	for _, at := range number.FindAllStringIndex(queue, -1) {
 		n, _ := strconv.Atoi(queue[at[0]:at[1]])
@@ -170,7 +172,7 @@ func numbered(queue string, slots []int) (all []string) {
 // lateEffect is the maximum time between the answer to a call and its effect.
 const lateEffect = 50 * time.Millisecond
 
-// compare drops the guesses whose current holders differ from the clients that were granted the lock.
+// compare drops the guessed declarations that do not match the clients that hold the lock now.
 func (u *use) compare() {
 	wrong := func(d holding.Declared) bool { return !u.right(d) }
 	for late := time.Now().Add(lateEffect); slices.ContainsFunc(u.guesses, wrong) && time.Now().Before(late); {
@@ -179,7 +181,7 @@ func (u *use) compare() {
 	u.guesses = slices.DeleteFunc(u.guesses, wrong)
 }
 
-// right reports whether the holders by declaration d are the clients that were granted the lock.
+// right reports whether, according to declaration d, exactly the clients that were granted the lock hold it.
 func (u *use) right(d holding.Declared) bool {
 	var shown []holding.Hold
 	u.broker.Observe(func(v wire.State) {
@@ -196,7 +198,7 @@ func (u *use) right(d holding.Declared) bool {
 	return len(shown) == len(u.held)
 }
 
-// suggestion is the suggested declaration.
+// suggestion returns the remaining guess in the form in which it can be declared.
 func (u *use) suggestion() string {
 	if len(u.guesses) == 0 {
 		return "holding: nothing to declare, as no queue, message or consumer that has the lock's name comes and goes with it"
@@ -204,7 +206,7 @@ func (u *use) suggestion() string {
 	return fmt.Sprintf("holding: %s", u.guesses[0])
 }
 
-// aside makes a client carry out an operation without effect, and describes the answer.
+// aside lets a client carry out an operation that has no effect, and describes its answer.
 func (u *use) aside(c uint8, what string, op lock.Op, params foreign.Params) string {
 	var exit *subprocess.ExitError
 	switch r, err := u.do(c, op, params); {

@@ -19,7 +19,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// serves names the environment variable by which the test's program is a server of locks, on the port of its argument.
+// serves names an environment variable. With it, the test binary runs as a lock server, on the port given as its
+// argument.
 const serves = "LOCKPROOF_TEST_SERVES"
 
 func TestMain(m *testing.M) {
@@ -33,7 +34,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// locks is a server of locks that are a connection's, with a protocol that nobody knows: a word and a name a line.
+// locks is a lock server whose locks belong to connections. Its protocol is made up for the test: each line is a
+// command and a lock's name.
 type locks struct {
 	mu      sync.Mutex
 	holders map[string]net.Conn
@@ -76,7 +78,7 @@ func (l *locks) do(conn net.Conn, word, name string) string {
 	case word == "take" && (holder == nil || holder == conn):
 		l.holders[name] = conn
 		return "yes"
-	case word == "seize": // whoever has it
+	case word == "seize": // this takes the lock from any holder
 		l.holders[name] = conn
 		return "yes"
 	case word == "give" && holder == conn, word == "drop":
@@ -88,15 +90,15 @@ func (l *locks) do(conn net.Conn, word, name string) string {
 	return "no"
 }
 
-// mutex is a client of it.
+// mutex is a client of the test's lock server.
 type mutex struct {
 	address string
-	seizes  bool // it looks whether the lock is free, and then seizes it
+	seizes  bool // with a bug: it asks whether the lock is free, and then takes it in a second command
 	conn    net.Conn
 	in      *bufio.Reader
 }
 
-// ask writes a line in two pieces, and reads one.
+// ask writes a command in two pieces, and reads a line.
 func (m *mutex) ask(ctx context.Context, word, name string) (_ string, err error) {
 	if m.conn == nil {
 		if m.conn, err = new(net.Dialer).DialContext(ctx, "tcp", m.address); err != nil {
@@ -160,10 +162,10 @@ func starter(seizes bool) inprocess.Starter {
 	}}
 }
 
-// server is the one that the environment names.
+// server is the lock server that the environment names.
 var server = gatetest.Server{Open: func() (gate.Server, error) { return plugin.Open(1) }, Executions: 20}
 
-// runs has a server run, and the environment name it.
+// runs starts a lock server, and sets the environment variable to its address.
 func runs(t *testing.T) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -175,7 +177,7 @@ func runs(t *testing.T) {
 	t.Setenv(plugin.Env, "tcp://"+listener.Addr().String())
 }
 
-// command is one that starts a server.
+// command returns a shell command that starts a lock server.
 func command(t *testing.T) string {
 	t.Helper()
 	path, err := os.Executable()
@@ -185,7 +187,8 @@ func command(t *testing.T) string {
 	return "env " + serves + "=1 " + path + " {port}"
 }
 
-// TestLocks: of a server of which nothing is known, a right lock is accused of nothing, and what is wrong with a lock is found.
+// TestLocks: on a server whose protocol is unknown, a correct lock violates no property, and a lock with a bug
+// violates the expected one.
 func TestLocks(t *testing.T) {
 	t.Run("runs", func(t *testing.T) {
 		runs(t)
@@ -201,13 +204,14 @@ func TestLocks(t *testing.T) {
 	})
 }
 
-// TestRepeats: a scenario is one execution, also where a client writes its commands in pieces.
+// TestRepeats: if a scenario is run again, its execution is the same, even if a client writes its commands in pieces.
 func TestRepeats(t *testing.T) {
 	t.Setenv(plugin.Env, command(t))
 	server.Repeats(t, starter(false), 15)
 }
 
-// TestNamed: what the environment names that is neither an address nor a command is refused in one line.
+// TestNamed: a value of the environment variable that is neither an address nor a command is refused with an error of
+// one line.
 func TestNamed(t *testing.T) {
 	for _, bad := range []string{"", "localhost", "127.0.0.1:0", "127.0.0.1:x", "my-server", "http://127.0.0.1:80", "127.0.0.1:1"} {
 		t.Setenv(plugin.Env, bad)
@@ -225,7 +229,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestRestart: only a server that was started here is restarted, on its port.
+// TestRestart: a server that lockproof has started is restarted at its port. One that ran already is not restarted.
 func TestRestart(t *testing.T) {
 	runs(t)
 	if server.Start(t).Plays(scenario.Restart) {

@@ -20,7 +20,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Env names the environment variable with the server: an address, or a command that starts one.
+// Env names the environment variable for the server: its value is an address, or a command that starts the server.
 const Env = "LOCKPROOF_TCP"
 
 // portHere is the placeholder, in a command, for the port that the server should listen on.
@@ -31,13 +31,13 @@ func init() { lock.RegisterServer("tcp", "a server", lock.Words{Hold: "what its 
 // Server is a server of any kind behind the gate.
 type Server struct {
 	gate.Private
-	process *process.Process // nil if it was running already
+	process *process.Process // process of the server; nil if lockproof did not start it
 	command string
 	prefix  string
 	up      *upstream
 	proxy   *stream.Proxy
 	names   *stream.Names
-	failure error // the first error
+	failure error // the first error that occurred
 }
 
 var (
@@ -45,7 +45,7 @@ var (
 	_ gate.Unseen = (*Server)(nil)
 )
 
-// named is what the environment variable contains: the address of a running server, or a command.
+// named returns the value of the environment variable: the address of a running server, or a command.
 func named() (address, command string, err error) {
 	text := strings.TrimSpace(os.Getenv(Env))
 	if strings.Contains(text, portHere) {
@@ -65,7 +65,7 @@ func Shared() bool {
 	return err == nil && address != ""
 }
 
-// Name is the name of the server in reports.
+// Name returns the server's name in reports.
 func Name() (string, error) {
 	address, command, err := named()
 	if err != nil {
@@ -81,7 +81,7 @@ func Name() (string, error) {
 	return "tcp://" + address, conn.Close()
 }
 
-// Open is a proxy to a running server, or starts one.
+// Open returns a proxy to the running server, or starts the server.
 func Open(servers int) (gate.Server, error) {
 	if servers != 1 {
 		return nil, fmt.Errorf("%d servers of a kind that is not known: expected one", servers)
@@ -101,7 +101,7 @@ func Open(servers int) (gate.Server, error) {
 	return s, nil
 }
 
-// start starts a server in its own folder.
+// start prepares and starts the server in a folder of its own.
 func (s *Server) start() (address string, err error) {
 	if s.process, err = process.New("tcp", ""); err != nil {
 		return "", err
@@ -112,7 +112,7 @@ func (s *Server) start() (address string, err error) {
 	return s.at(), nil
 }
 
-// at is the address of a server that was started here.
+// at returns the address of the server that lockproof started.
 func (s *Server) at() string { return "127.0.0.1:" + strconv.Itoa(s.process.Port) }
 
 // boot starts the process, and waits until it accepts connections.
@@ -128,7 +128,7 @@ func (s *Server) boot() error {
 	return s.process.Start(context.Background(), answers, nil, "/bin/sh", "-c", line)
 }
 
-// Listen opens an address for one client.
+// Listen opens an address at which one client finds the server.
 func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 	a, err := s.proxy.Listen(g, l, func(host string) string { return "tcp://" + host })
 	if err != nil {
@@ -137,10 +137,10 @@ func (s *Server) Listen(g gate.Gate, l gate.Limits) (gate.Address, error) {
 	return stream.Addresses{a}, nil
 }
 
-// Unseen says what is unknown about the server.
+// Unseen implements [gate.Unseen].
 func (s *Server) Unseen() string { return Unseen() }
 
-// Unseen says what is unknown about a server whose protocol is unknown.
+// Unseen describes what lockproof cannot see of a server whose protocol is unknown.
 func Unseen() string {
 	said := "what the server has is not seen, its time is its own, and a command without an answer within " + answerTime.String() + " counts as one that waits"
 	if Shared() {
@@ -149,46 +149,46 @@ func Unseen() string {
 	return said
 }
 
-// Prefix begins the names of locks on a server that others may use.
+// Prefix returns the prefix of the locks' names, which separates this run from others on the same server.
 func (s *Server) Prefix() string { return s.prefix }
 
-// Ours is false: the server's time is not virtual.
+// Ours returns false, since the server's time is not virtual.
 func (s *Server) Ours() bool { return false }
 
-// Plays reports whether the server supports a fault: connections have no channels, and only a server that was started here
-// can be restarted.
+// Plays reports whether the gate can cause a fault. It cannot close channels, which connections do not have, and can
+// restart only a server that lockproof started.
 func (s *Server) Plays(do scenario.ActionKind) bool {
 	return do != scenario.ChannelError && (do != scenario.Restart || s.process != nil)
 }
 
-// Advance does nothing.
+// Advance does nothing, since the server's time is not virtual.
 func (s *Server) Advance(int64) {}
 
-// Restart ends the server and starts it again, in the same folder.
+// Restart stops the server and starts it again, in the same folder.
 func (s *Server) Restart() {
 	s.process.End(syscall.SIGTERM)
 	s.failure = cmp.Or(s.failure, s.boot())
 }
 
-// Begin begins a run.
+// Begin begins a run. The names of the run's locks contain part.
 func (s *Server) Begin(part string) {
 	s.names = stream.NewNames(part)
 	s.proxy.Begin(s.names)
 }
 
-// Items is nil: they are unknown.
+// Items returns nil, since the server's items are unknown.
 func (s *Server) Items() []gate.Item { return nil }
 
-// Canonical is an item's name in traces.
+// Canonical returns an item's name as traces show it.
 func (s *Server) Canonical(item string) string { return s.names.Item(item) }
 
-// Words are the word item, and "": no items are known.
+// Words returns the word for an item. The word for an amount is "", since no items are known.
 func (s *Server) Words() (item, amount string) { return "item", "" }
 
-// Remove deletes nothing. It returns the first error of the server.
+// Remove deletes nothing, since no items are known. It returns the first error that occurred.
 func (s *Server) Remove([]string) error { return s.failure }
 
-// Close ends the server if it was started here.
+// Close stops the server if lockproof started it.
 func (s *Server) Close() error {
 	if s.process == nil {
 		return nil

@@ -9,17 +9,18 @@ import (
 )
 
 const (
-	// answerTime is the time without an answer after which a command counts as one that waits.
+	// answerTime is how long a command may be without an answer before it counts as one that the server keeps
+	// waiting.
 	answerTime = 100 * time.Millisecond
-	// quiet is the time of silence after which a server counts as having sent everything.
+	// quiet is how long a server must be silent before it counts as having sent everything.
 	quiet = 3 * time.Millisecond
-	// closeTime is the maximum time for a server to close a connection whose client is gone.
+	// closeTime is the maximum time to wait for a server to close a connection whose client is gone.
 	closeTime = 200 * time.Millisecond
 	// dialLimit is the maximum time for a server to accept a connection.
 	dialLimit = 10 * time.Second
 )
 
-// upstream are the connections to the server. It is safe for concurrent use.
+// upstream holds the connections to the server. It is safe for concurrent use.
 type upstream struct {
 	address string
 
@@ -34,7 +35,7 @@ type connection struct {
 	up   *upstream
 	id   int64
 	once sync.Once
-	over chan struct{} // closed when either side has ended it
+	over chan struct{} // closed when the client or the server has ended the connection
 
 	mu      sync.Mutex
 	written time.Time // time of the last write
@@ -60,7 +61,7 @@ func (u *upstream) Dial() (net.Conn, int64, error) {
 	return c, c.id, nil
 }
 
-// Write writes, and records the time.
+// Write writes to the server, and records the time.
 func (c *connection) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	c.mu.Lock()
@@ -69,7 +70,7 @@ func (c *connection) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Read reads, and records the end.
+// Read reads from the server, and records the end of the connection.
 func (c *connection) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if err != nil {
@@ -78,10 +79,10 @@ func (c *connection) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// ended records the end.
+// ended records that the connection has ended.
 func (c *connection) ended() { c.once.Do(func() { close(c.over) }) }
 
-// Close closes the connection.
+// Close closes the connection to the server.
 func (c *connection) Close() error {
 	c.ended()
 	c.up.mu.Lock()
@@ -90,14 +91,14 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// of is the connection with the given number, nil if there is none.
+// of returns the connection with the given number; nil if there is none.
 func (u *upstream) of(id int64) *connection {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.conns[id]
 }
 
-// Waits reports whether the last command has had no answer for answerTime.
+// Waits reports whether the connection's last command has had no answer for answerTime.
 func (u *upstream) Waits(id int64) (bool, error) {
 	c := u.of(id)
 	if c == nil {
@@ -108,13 +109,14 @@ func (u *upstream) Waits(id int64) (bool, error) {
 	return time.Since(c.written) > answerTime, nil
 }
 
-// Barrier waits until the server has been silent for a moment.
+// Barrier waits until the server has been silent for a moment on all connections.
 func (u *upstream) Barrier() error {
 	time.Sleep(quiet)
 	return nil
 }
 
-// Kill lets the server see that the client is gone, and waits until it has closed the connection, at most for closeTime.
+// Kill closes the client's side of a connection, and waits until the server has closed its side, at most for
+// closeTime.
 func (u *upstream) Kill(id int64) error {
 	c := u.of(id)
 	if c == nil {

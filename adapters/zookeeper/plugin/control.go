@@ -12,7 +12,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/process"
 )
 
-// control is a client of lockproof's own.
+// control is a client that lockproof itself uses.
 type control struct {
 	mu    sync.Mutex
 	conn  net.Conn
@@ -22,7 +22,8 @@ type control struct {
 // errExpired is the error if a session does not exist any more.
 var errExpired = errors.New("our ZooKeeper has no such session")
 
-// connect connects to the server, with a new session that lasts an hour, or with the existing session id.
+// connect connects to the server, with a new session that lasts an hour. If id is not 0, it continues the existing
+// session with that number.
 func connect(port int, id int64, password []byte) (_ *control, err error) {
 	conn, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(port), process.AnswerLimit)
 	if err != nil {
@@ -115,13 +116,13 @@ func (c *control) nodes() (all []node, err error) {
 	return all, nil
 }
 
-// remove deletes a node.
+// remove deletes the node with the given path.
 func (c *control) remove(path string) error {
 	_, _, err := c.do(deleteNode, appendInt(appendBuffer(nil, []byte(path)), -1))
 	return err
 }
 
-// close ends the session.
+// close ends the session, and closes the connection.
 func (c *control) close() error {
 	_, _, err := c.do(closeSession, nil)
 	return errors.Join(err, c.conn.Close())

@@ -28,7 +28,7 @@ const jar = "/usr/share/java/zookeeper.jar"
 // logger is the library with which the server logs to standard error. Without it, the server logs nothing.
 const logger = "/usr/share/java/slf4j-simple.jar"
 
-// program finds java.
+// program returns the path of java, if ZooKeeper is installed as well.
 func program() (string, error) {
 	path, err := exec.LookPath("java")
 	if err == nil {
@@ -52,7 +52,7 @@ func Name() (string, error) {
 	return "ZooKeeper " + strings.TrimSuffix(strings.TrimPrefix(filepath.Base(versions[0]), "zookeeper-"), ".jar"), nil
 }
 
-// start starts a server.
+// start prepares and starts a server.
 func start() (_ *instance, err error) {
 	path, err := program()
 	if err != nil {
@@ -81,7 +81,7 @@ clientPortAddress=127.0.0.1
 admin.enableServer=false
 `
 
-// boot starts the process.
+// boot starts the server's process.
 func (i *instance) boot(java string) error {
 	file := filepath.Join(i.Folder, "zoo.cfg")
 	text := fmt.Sprintf(settings, hour, filepath.Join(i.Folder, "data"), i.Port)
@@ -96,7 +96,7 @@ func (i *instance) boot(java string) error {
 		"-Dzookeeper.forceSync=no", "-Dzookeeper.jmx.log4j.disable=true", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", jar+":"+logger, "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)
 }
 
-// close ends the server and removes its files.
+// close stops the server and removes its files.
 func (i *instance) close() error {
 	if i.control != nil {
 		_ = i.control.conn.Close()

@@ -5,7 +5,7 @@ import "encoding/binary"
 // record is the unread rest of a request or a reply. Reading beyond its end returns zero values.
 type record struct{ b []byte }
 
-// take reads n bytes.
+// take returns the next n bytes of the record.
 func (r *record) take(n int) []byte {
 	if n < 0 || n > len(r.b) {
 		r.b = nil

@@ -15,24 +15,24 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// server is the ZooKeeper of a test.
+// server configures the ZooKeeper for the tests.
 var server = gatetest.Server{Open: func() (gate.Server, error) { return Open(1) }, Require: "LOCKPROOF_REQUIRE_ZOOKEEPER", Executions: 30}
 
-// mutex is an ephemeral node, with a session for each hold.
+// mutex is an ephemeral node. Each hold has a session of its own.
 type mutex struct {
 	port  int
-	looks bool // it looks whether the node is there, and takes what comes after that for its own
+	looks bool // with a bug: it asks whether the node exists, and ignores whether creating it succeeds
 	held  *control
 }
 
 func path(name string) []byte { return []byte("/" + url.PathEscape(name)) }
 
-// open is all that anybody may do to a node.
+// open returns an access control list that permits everything to everyone.
 func open() []byte {
 	return appendBuffer(appendBuffer(appendInt(appendInt(nil, 1), 31), []byte("world")), []byte("anyone"))
 }
 
-// within has the connection end with a context.
+// within closes a client's connection when the context ends.
 func within(ctx context.Context, c *control) func() bool {
 	return context.AfterFunc(ctx, func() { _ = c.conn.Close() })
 }
@@ -100,7 +100,8 @@ func portOf(url string) int {
 	return n
 }
 
-// TestLocks: what is wrong with a mutex on ZooKeeper is found, and a right one is accused of nothing.
+// TestLocks: in executions of a mutex with a bug, exactly the expected property is violated; in those of the correct
+// one, none is.
 func TestLocks(t *testing.T) {
 	t.Run("right", func(t *testing.T) { server.Judge(t, starter(false), 0) })
 	t.Run("looks first", func(t *testing.T) {
@@ -108,10 +109,11 @@ func TestLocks(t *testing.T) {
 	})
 }
 
-// TestRepeats: a scenario is one execution.
+// TestRepeats: if a scenario is run again, its execution is the same.
 func TestRepeats(t *testing.T) { server.Repeats(t, starter(false), 6) }
 
-// TestTime: a session ends when we say so, forty seconds after its client was heard last, and takes its nodes with it.
+// TestTime: a session ends in virtual time, forty seconds after the last reply to its client, and its nodes are
+// deleted.
 func TestTime(t *testing.T) {
 	s := server.Start(t)
 	m := &mutex{port: portOf(gatetest.URL(t, s))}
@@ -143,7 +145,8 @@ func TestTime(t *testing.T) {
 	}
 }
 
-// TestBegins: sessions begin, are told another time than they have, and one that has ended is told so.
+// TestBegins: the server is asked for a longer session timeout than its client learns. A client whose session has
+// ended learns that.
 func TestBegins(t *testing.T) {
 	all := newSessions()
 	s := protocol{all}.Session()
@@ -168,7 +171,7 @@ func TestBegins(t *testing.T) {
 	}
 }
 
-// TestNotZooKeeper: what is another protocol is refused at its first bytes.
+// TestNotZooKeeper: bytes of another protocol are refused at once.
 func TestNotZooKeeper(t *testing.T) {
 	for _, b := range []string{"ruok", "GET / HTTP/1.1\r\n\r\n", "PRI * HTTP/2.0\r\n\r\n", "\x16\x03\x01\x02\x00\x01", "\x00\x00\x00\x04ruok"} {
 		if _, _, err := (protocol{newSessions()}).Session().Command([]byte(b)); err == nil {
@@ -177,7 +180,7 @@ func TestNotZooKeeper(t *testing.T) {
 	}
 }
 
-// FuzzSession: no bytes of a client or of a server are too much.
+// FuzzSession: no bytes from a client or a server make the parser panic or return a message longer than its input.
 func FuzzSession(f *testing.F) {
 	ask := framed(append(appendBuffer(appendLong(appendInt(appendLong(appendInt(nil, 0), 0), 10_000), 0), make([]byte, 16)), 0))
 	tell := framed(append(appendBuffer(appendLong(appendInt(appendInt(nil, 0), hour), 7), make([]byte, 16)), 0))

@@ -20,7 +20,7 @@ type Server struct {
 
 var _ gate.Server = (*Server)(nil)
 
-// Open starts a ZooKeeper. servers must be 1.
+// Open starts a ZooKeeper behind the gate. The number of servers must be 1.
 func Open(servers int) (gate.Server, error) {
 	if err := stream.ErrSeveral("ZooKeeper", servers); err != nil {
 		return nil, err
@@ -40,12 +40,12 @@ func (s *Server) Advance(ms int64) {
 	for _, o := range over {
 		s.Note(s.instance.end(o))
 	}
-	if len(over) > 0 { // time has no other effect
+	if len(over) > 0 { // unless sessions expire, time has no effect
 		s.Note(s.Settle())
 	}
 }
 
-// nodes returns the nodes of clients, parents first.
+// nodes returns the nodes that clients have created, parents first.
 func (s *Server) nodes() []node {
 	all, err := s.instance.control.nodes()
 	s.Note(err)
@@ -63,7 +63,7 @@ func (s *Server) items() (all []gate.Item) {
 // Canonical returns a node's name as traces show it.
 func (s *Server) Canonical(path string) string { return item(path, s.Names()) }
 
-// Remove deletes nodes, children first.
+// Remove deletes the given nodes, children first.
 func (s *Server) Remove(items []string) error {
 	for _, n := range slices.Backward(s.nodes()) {
 		if slices.Contains(items, n.path) {
@@ -73,5 +73,5 @@ func (s *Server) Remove(items []string) error {
 	return s.Err()
 }
 
-// Close ends the server.
+// Close stops the server.
 func (s *Server) Close() error { return s.instance.close() }

@@ -12,7 +12,7 @@ import (
 // protocol is the protocol between ZooKeeper and its clients.
 type protocol struct{ sessions *sessions }
 
-// Session begins a connection.
+// Session returns the parser for a new connection.
 func (p protocol) Session() stream.Session {
 	return &session{sessions: p.sessions, sent: make(map[int32]request)}
 }
@@ -20,9 +20,9 @@ func (p protocol) Session() stream.Session {
 // session is a connection, which belongs to one of ZooKeeper's sessions.
 type session struct {
 	sessions *sessions
-	asked    bool  // the client has asked for a session
-	lasts    int32 // timeout that the client is told
-	id       int64 // number of ZooKeeper's session; 0 while there is none
+	asked    bool  // the client has sent its request to begin a session
+	lasts    int32 // session timeout that the client is told, in milliseconds
+	id       int64 // number of ZooKeeper's session; 0 before it begins
 	sent     map[int32]request
 }
 
@@ -58,7 +58,7 @@ func cutRecord(b []byte) (r *record, n int, err error) {
 	return &record{b[4:n]}, n, nil
 }
 
-// Command parses the first request of b.
+// Command parses the first request of b, which is what the client has sent.
 func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	r, n, err := cutRecord(b)
 	if err != nil || n == 0 {

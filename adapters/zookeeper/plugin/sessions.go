@@ -16,15 +16,15 @@ const (
 // concurrent use.
 type sessions struct {
 	mu    sync.Mutex
-	now   int64 // virtual milliseconds
+	now   int64 // virtual time in milliseconds
 	count int
 	all   map[int64]*one
 }
 
-// one is one session.
+// one is one client's session.
 type one struct {
 	id       int64
-	number   int // sessions that end at the same time do so in the order of their numbers, in which they began
+	number   int // order of the sessions that end at the same time; sessions that began first end first
 	password []byte
 	lasts    int64
 	heard    int64 // virtual time of the last reply
@@ -56,7 +56,7 @@ func (s *sessions) hears(id int64) {
 	}
 }
 
-// ended records that a session has ended.
+// ended records that the session with the given number has ended.
 func (s *sessions) ended(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

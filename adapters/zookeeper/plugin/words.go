@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// Kinds of requests.
+// Kinds of requests, by their number in the protocol.
 const (
 	createNode   = 1
 	deleteNode   = 2
@@ -95,16 +95,16 @@ func sent(kind int32, r *record) stream.Sent {
 	return c
 }
 
-// operation is an operation on a node.
+// operation is an operation of a request on one node.
 type operation struct {
 	kind        int32
 	path, flags string
 }
 
-// Flags of new nodes.
+// nodeFlags are the names of a new node's flags, by their number.
 var nodeFlags = [...]string{"", "ephemeral", "sequential", "ephemeral sequential"}
 
-// operationOf reads an operation of the given kind.
+// operationOf parses an operation of the given kind from the record.
 func operationOf(kind int32, r *record) *operation {
 	o := &operation{kind: kind, path: r.text()}
 	switch {
@@ -138,7 +138,7 @@ func operations(r *record) (all []*operation) {
 	return all
 }
 
-// words describes the operation in a line.
+// words returns a one-line description of the operation.
 func (o *operation) words(n *stream.Names) string {
 	return strings.TrimSpace(nameOf(o.kind) + " " + item(o.path, n) + " " + o.flags)
 }
@@ -154,7 +154,8 @@ func keyOf(path string) string {
 	return path
 }
 
-// item returns a node as traces show it: without the part of the run, and with a number in place of each UUID.
+// item returns a node's path as traces show it. It omits the part that differs from run to run, and replaces each
+// UUID by a number.
 func item(path string, n *stream.Names) string {
 	name := unique.ReplaceAllStringFunc(n.Item(path), n.Value)
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -208,7 +209,7 @@ func said(kind, code int32, body *record) stream.Said {
 // events are the words for the types of events that watches send.
 var events = map[int32]string{1: "created", 2: "deleted", 3: "changed", 4: "children changed", -1: "no session"}
 
-// event returns the message for an event of a watch.
+// event returns the gate's message for an event that a watch sends.
 func event(body *record) stream.Said {
 	what := events[body.int()]
 	body.int()

@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// ofConsul is the lock of github.com/hashicorp/consul/api. Its session lasts half of a lease, and the server may end it as late as after
-// twice as long. A try lasts a millisecond, the least that there is.
+// ofConsul returns the lock of github.com/hashicorp/consul/api. Its session's TTL is half of the lease, since the
+// server may end a session as late as after twice its TTL. An acquire tries for a millisecond, the minimum.
 func ofConsul(servers []string) (acquire, error) {
 	c, err := api.NewClient(&api.Config{Address: servers[0]})
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// ofEtcd is the mutex of go.etcd.io/etcd/client/v3/concurrency. Each lock has a session of its own, as long as a lease.
+// ofEtcd returns the mutex of go.etcd.io/etcd/client/v3/concurrency. Each lock has its own session, which lasts as
+// long as the lease.
 func ofEtcd(servers []string) (acquire, error) {
 	c, err := clientv3.New(clientv3.Config{Endpoints: servers, Logger: zap.NewNop()})
 	if err != nil {

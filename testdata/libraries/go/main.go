@@ -1,5 +1,6 @@
-// Command locks has lockproof judge lock libraries of Go: locks LIBRARY. Each tries once for a lock. The library is used as its
-// documentation shows it, with its client's defaults.
+// Command locks is an adapter with which lockproof judges lock libraries of Go. Its argument is the name of a
+// library. Each acquire tries only once. A library is used as in its documentation, with the default settings of its
+// client.
 package main
 
 import (
@@ -15,8 +16,9 @@ import (
 	"github.com/zeromicro/go-zero/core/logx"
 )
 
-// library is a lock library. Its acquire gives how the lock is released and, if it can be, how its lease is extended: that reports
-// whether the lock is held still. Where the lock is not to be had, it gives nil.
+// library connects to servers and returns a function that acquires a lock. That function returns how to release the
+// lock and, if the library can, how to extend its lease; extending reports whether the lock is still held. If the
+// lock is taken, it returns nil.
 type library func(servers []string) (extending, error)
 
 type (
@@ -27,7 +29,7 @@ type (
 	extend    func(ctx context.Context, lease time.Duration) (bool, error)
 )
 
-// plain is a library that extends no lease.
+// plain turns a library that cannot extend leases into a library.
 func plain(makes acquiring) library {
 	return func(servers []string) (extending, error) {
 		acquire, err := makes(servers)
@@ -38,7 +40,8 @@ func plain(makes acquiring) library {
 	}
 }
 
-// libraries are those that can be named, and whether their locks have leases, which they extend.
+// libraries are the supported libraries, by name. leases means that the locks have leases, and extends that the
+// library can extend them.
 var libraries = map[string]struct {
 	make            library
 	leases, extends bool
@@ -57,9 +60,9 @@ var libraries = map[string]struct {
 	"etcd":                {plain(ofEtcd), true, false},
 }
 
-// Codes of errors of the protocol.
+// Error codes of lockproof's JSON-RPC protocol.
 const (
-	unknown      = -32603 // it may have happened
+	unknown      = -32603 // the call may have had an effect
 	noSuchMethod = -32601
 )
 
@@ -74,14 +77,14 @@ type call struct {
 	}
 }
 
-// client is one client of a library.
+// client is one client of a lock library.
 type client struct {
 	library string
 	acquire extending
 	held    map[string]held
 }
 
-// held is what a client holds.
+// held is a lock that a client holds.
 type held struct {
 	release release
 	extend  extend
@@ -92,7 +95,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: locks LIBRARY, one of", slices.Sorted(maps.Keys(libraries)))
 		os.Exit(2)
 	}
-	logx.Disable() // it speaks on standard output
+	logx.Disable() // it would print to standard output
 	c := client{library: os.Args[1], held: make(map[string]held)}
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
@@ -112,9 +115,9 @@ func main() {
 	}
 }
 
-// do carries out a call. The code is an error's.
+// do carries out a call. code is the code of the error, if there is one.
 func (c *client) do(q *call) (result map[string]any, code int, err error) {
-	ctx := context.Background() // a library may go on with it after the call
+	ctx := context.Background() // not cancelled, as a library may use it after the call
 	lease := time.Duration(q.Params.TTL) * time.Millisecond
 	switch q.Method {
 	case "initialize":

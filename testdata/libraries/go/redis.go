@@ -13,7 +13,7 @@ import (
 	zero "github.com/zeromicro/go-zero/core/stores/redis"
 )
 
-// connect makes a client of a server, with the defaults of the driver.
+// connect returns a client of the server at url, with the driver's default settings.
 func connect(url string) (*redis.Client, error) {
 	o, err := redis.ParseURL(url)
 	if err != nil {
@@ -22,7 +22,7 @@ func connect(url string) (*redis.Client, error) {
 	return redis.NewClient(o), nil
 }
 
-// ofRedislock is github.com/bsm/redislock.
+// ofRedislock returns the lock of github.com/bsm/redislock.
 func ofRedislock(servers []string) (extending, error) {
 	c, err := connect(servers[0])
 	if err != nil {
@@ -46,7 +46,7 @@ func ofRedislock(servers []string) (extending, error) {
 	}, nil
 }
 
-// ofRedsync is github.com/go-redsync/redsync.
+// ofRedsync returns the mutex of github.com/go-redsync/redsync.
 func ofRedsync(servers []string) (extending, error) {
 	var pools []redsyncredis.Pool
 	for _, s := range servers {
@@ -70,7 +70,7 @@ func ofRedsync(servers []string) (extending, error) {
 		return func(ctx context.Context) error {
 				_, err := m.UnlockContext(ctx)
 				return err
-			}, func(ctx context.Context, _ time.Duration) (bool, error) { // for as long as at first
+			}, func(ctx context.Context, _ time.Duration) (bool, error) { // extends by the initial lease
 				held, err := m.ExtendContext(ctx)
 				if errors.Is(err, redsync.ErrExtendFailed) || errors.As(err, &taken) {
 					return false, nil
@@ -80,7 +80,7 @@ func ofRedsync(servers []string) (extending, error) {
 	}, nil
 }
 
-// ofGoZero is the lock of github.com/zeromicro/go-zero.
+// ofGoZero returns the lock of github.com/zeromicro/go-zero.
 func ofGoZero(servers []string) (acquire, error) {
 	o, err := redis.ParseURL(servers[0])
 	if err != nil {

@@ -26,7 +26,7 @@ import (
 	bunmigrate "github.com/uptrace/bun/migrate"
 )
 
-// database is a kind of database, with what two libraries make of it.
+// database is a kind of database server: how to open a connection, and how two of the libraries use it.
 type database struct {
 	open  func(server string) (*sql.DB, error)
 	atlas func(schema.ExecQuerier) (migrate.Driver, error)
@@ -41,7 +41,7 @@ var (
 	onMariaDB = database{open: openMariaDB, atlas: atlasmysql.Open, table: lock.NewMySQLTableLocker}
 )
 
-// openMariaDB makes an address of the driver's own kind.
+// openMariaDB opens a database at a URL, which it converts to the driver's own format.
 func openMariaDB(server string) (*sql.DB, error) {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -53,15 +53,15 @@ func openMariaDB(server string) (*sql.DB, error) {
 	return sql.Open("mysql", c.FormatDSN())
 }
 
-// quiet says nothing.
+// quiet is a logger that prints nothing.
 type quiet struct{}
 
 func (quiet) Print(...any) {}
 
-// number is that of a lock for a library whose locks have numbers.
+// number returns a lock's number, for a library whose locks have numbers instead of names.
 func number(name string) int64 { return int64(crc32.ChecksumIEEE([]byte(name))) }
 
-// ofGooseSession is the lock of a session of github.com/pressly/goose: one connection takes it and gives it back.
+// ofGooseSession returns the session lock of github.com/pressly/goose. The same connection acquires and releases it.
 func ofGooseSession(servers []string) (acquire, error) {
 	db, err := onPostgres.open(servers[0])
 	if err != nil {
@@ -87,7 +87,7 @@ func ofGooseSession(servers []string) (acquire, error) {
 	}, nil
 }
 
-// ofGooseTable is the lock in a table of github.com/pressly/goose.
+// ofGooseTable returns the table lock of github.com/pressly/goose.
 func ofGooseTable(on database) acquiring {
 	return func(servers []string) (acquire, error) {
 		db, err := on.open(servers[0])
@@ -111,7 +111,7 @@ func ofGooseTable(on database) acquiring {
 	}
 }
 
-// ofBun is the lock of the migrator of github.com/uptrace/bun: a row.
+// ofBun returns the lock of the migrator of github.com/uptrace/bun, which is a row in a table.
 func ofBun(servers []string) (acquire, error) {
 	db, err := onPostgres.open(servers[0])
 	if err != nil {
@@ -134,7 +134,8 @@ func ofBun(servers []string) (acquire, error) {
 	}, nil
 }
 
-// ofMigrate is the lock of the driver for MySQL of github.com/golang-migrate/migrate, which waits up to ten seconds.
+// ofMigrate returns the lock of the MySQL driver of github.com/golang-migrate/migrate. An acquire waits up to ten
+// seconds.
 func ofMigrate(servers []string) (acquire, error) {
 	db, err := onMariaDB.open(servers[0])
 	if err != nil {
@@ -163,7 +164,7 @@ func ofMigrate(servers []string) (acquire, error) {
 	}, nil
 }
 
-// ofAtlas is the lock of a driver of ariga.io/atlas.
+// ofAtlas returns the lock of a database driver of ariga.io/atlas.
 func ofAtlas(on database) acquiring {
 	return func(servers []string) (acquire, error) {
 		db, err := on.open(servers[0])

@@ -1,4 +1,5 @@
-// Package consulclient has Consul's official client use a Consul: the simulated one of `lockproof consul`, or a real agent.
+// Package consulclient tests Consul's official client on the simulated Consul of `lockproof consul`, or on a real
+// agent.
 package consulclient
 
 import (
@@ -10,7 +11,7 @@ import (
 	"github.com/hashicorp/consul/api"
 )
 
-// client is the official client of the agent that CONSUL_HTTP_ADDR names.
+// client returns the official client, connected to the agent that CONSUL_HTTP_ADDR names.
 func client(t *testing.T) *api.Client {
 	t.Helper()
 	if os.Getenv("CONSUL_HTTP_ADDR") == "" {
@@ -28,7 +29,7 @@ func client(t *testing.T) *api.Client {
 	return c
 }
 
-// semaphore is one contender for a semaphore of that limit, who does not wait.
+// semaphore returns a client for a semaphore with the given limit. It does not wait if the semaphore is full.
 func semaphore(t *testing.T, c *api.Client, limit int) *api.Semaphore {
 	t.Helper()
 	s, err := c.SemaphoreOpts(&api.SemaphoreOptions{
@@ -40,7 +41,7 @@ func semaphore(t *testing.T, c *api.Client, limit int) *api.Semaphore {
 	return s
 }
 
-// acquired reports whether a contender has got a slot.
+// acquired tries to acquire a slot of the semaphore, and reports whether it succeeded.
 func acquired(t *testing.T, s *api.Semaphore) bool {
 	t.Helper()
 	lost, err := s.Acquire(nil)
@@ -50,7 +51,7 @@ func acquired(t *testing.T, s *api.Semaphore) bool {
 	return lost != nil
 }
 
-// As many as the limit hold the semaphore, and a slot that is released is got by the next.
+// At most limit clients hold the semaphore. After a release, another client can acquire the slot.
 func TestSemaphore(t *testing.T) {
 	c := client(t)
 	one, two, three := semaphore(t, c, 2), semaphore(t, c, 2), semaphore(t, c, 2)
@@ -76,7 +77,8 @@ func TestSemaphore(t *testing.T) {
 	}
 }
 
-// An operator who deletes .lock has the next contender make another: two hold a semaphore of one.
+// If an operator deletes the key .lock, the next client creates another one. Then two clients hold a semaphore with
+// limit 1.
 func TestLockDeleted(t *testing.T) {
 	c := client(t)
 	one, two := semaphore(t, c, 1), semaphore(t, c, 1)
@@ -94,7 +96,7 @@ func TestLockDeleted(t *testing.T) {
 	}
 }
 
-// A limit other than the one that the semaphore was made with is refused.
+// A client with another limit than the semaphore was created with is refused.
 func TestOtherLimit(t *testing.T) {
 	c := client(t)
 	one, two := semaphore(t, c, 2), semaphore(t, c, 1)
@@ -109,7 +111,7 @@ func TestOtherLimit(t *testing.T) {
 	}
 }
 
-// A lock is one client's, is lost with its session, and is free once it is released.
+// One client holds the lock. It loses the lock with its session, and the lock is free after a release.
 func TestLock(t *testing.T) {
 	c := client(t)
 	lock := func() *api.Lock {

@@ -5,12 +5,12 @@ import (
 	"errors"
 )
 
-// Create makes a semaphore with so many slots.
+// Create creates a semaphore with the given number of slots.
 func (c *Client) Create(_ context.Context, name string, slots int) error {
 	return c.administer(name, func() error { return c.grow(name, 1, slots) })
 }
 
-// Add makes so many slots more.
+// Add adds the given number of slots.
 func (c *Client) Add(ctx context.Context, name string, slots int) error {
 	return c.administer(name, func() error {
 		top, err := c.Count(ctx, name)
@@ -30,8 +30,8 @@ func (c *Client) grow(name string, first, last int) error {
 	return nil
 }
 
-// Remove takes away the last slots, the highest first, so that there is never a hole. A client that holds one keeps it
-// until it verifies.
+// Remove removes the given number of slots. It removes the highest slot first, so that the numbers have no gap. A
+// client that holds a removed slot keeps it until its next verify.
 func (c *Client) Remove(ctx context.Context, name string, slots int) error {
 	return c.administer(name, func() error {
 		top, err := c.Count(ctx, name)
@@ -42,12 +42,12 @@ func (c *Client) Remove(ctx context.Context, name string, slots int) error {
 	})
 }
 
-// Destroy takes away all slots.
+// Destroy removes all slots.
 func (c *Client) Destroy(ctx context.Context, name string) error {
 	return c.Remove(ctx, name, MaxSlots)
 }
 
-// Count is how many slots there are, held or not.
+// Count returns the number of slots, held or not.
 func (c *Client) Count(_ context.Context, name string) (int, error) {
 	if err := c.connect(); err != nil {
 		return 0, err
@@ -61,7 +61,7 @@ func (c *Client) Count(_ context.Context, name string) (int, error) {
 	return MaxSlots, nil
 }
 
-// Wait waits until nobody holds a slot, which should have been removed.
+// Wait waits until nobody holds the slot. The slot should have been removed before.
 func (c *Client) Wait(_ context.Context, name string, slot int) error {
 	if err := c.connect(); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (c *Client) Wait(_ context.Context, name string, slot int) error {
 	return ErrBusy
 }
 
-// administer changes slots while nobody else does.
+// administer calls change while the client holds the administration mutex.
 func (c *Client) administer(name string, change func() error) error {
 	if err := c.connect(); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (c *Client) administer(name string, change func() error) error {
 		}
 		if mine {
 			err := change()
-			if errors.Is(err, ErrLost) { // the mutex went with it
+			if errors.Is(err, ErrLost) { // the mutex was lost with the connection
 				return err
 			}
 			return errors.Join(err, c.delete(mutex))

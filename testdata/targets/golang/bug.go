@@ -1,28 +1,30 @@
 package amqplocks
 
-// Bug is a mistake that people really make. NoBug makes none.
+// Bug is a mistake that programmers really make. NoBug is a semaphore without a mistake.
 type Bug string
 
-// The bugs.
+// The bugs that a client can have.
 const (
 	NoBug Bug = ""
-	// NotMandatory publishes the probe without mandatory: it never comes back, and every queue seems to
-	// exist.
+	// NotMandatory: the probe message is published without the mandatory flag. It is never returned, so every queue
+	// seems to exist.
 	NotMandatory Bug = "not-mandatory"
-	// ReturnIgnored awaits the confirm and takes it for the answer: the broker confirms what it returns,
-	// too.
+	// ReturnIgnored: the confirm of the probe is taken as the answer. But the broker also confirms messages that it
+	// returns.
 	ReturnIgnored Bug = "return-ignored"
-	// VerifyReconnects has verify connect again when the connection is gone, and not ask what went with it.
+	// VerifyReconnects: if the connection is lost, verify connects again, and ignores that the exclusive queue was
+	// lost with the old connection.
 	VerifyReconnects Bug = "verify-reconnects"
-	// ReleaseClosesChannel closes the channel to release: an exclusive queue is the connection's, and stays.
+	// ReleaseClosesChannel: a release only closes the channel. The exclusive queue stays, since it belongs to the
+	// connection.
 	ReleaseClosesChannel Bug = "release-closes-channel"
-	// LockedIsSuccess takes RESOURCE_LOCKED for "it is there already".
+	// LockedIsSuccess: the error RESOURCE_LOCKED is taken to mean that the queue is this client's.
 	LockedIsSuccess Bug = "locked-is-success"
-	// LockedIsPanic takes RESOURCE_LOCKED for what cannot happen, and panics.
+	// LockedIsPanic: the error RESOURCE_LOCKED is considered impossible, and causes a panic.
 	LockedIsPanic Bug = "locked-is-panic"
-	// ConfirmUnread reads the confirm of the probe before this one first, and leaves this one's to the next: it
-	// goes on before it is answered, and takes another's answer for its own.
+	// ConfirmUnread: each probe reads the confirm of the previous probe, and leaves its own confirm unread. So it
+	// continues before its own answer has arrived.
 	ConfirmUnread Bug = "confirm-unread"
-	// NoSecondLook grants a slot without looking whether it was removed while it was claimed.
+	// NoSecondLook: an acquire does not check whether the slot was removed while it was claimed.
 	NoSecondLook Bug = "no-second-look"
 )

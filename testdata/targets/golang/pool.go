@@ -7,21 +7,21 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Pool is one more mistake that people really make: to save connections, all clients that it makes share one,
-// each with a channel of its own. But an exclusive queue is its connection's, so what one of them has claimed
-// any other may claim as well. The zero value is ready to use.
+// Pool is a mistake that programmers really make: to save connections, all its clients share one, each with its own
+// channel. But an exclusive queue belongs to a connection. So a queue that one client has claimed can be claimed by
+// the others as well. The zero value is ready to use.
 type Pool struct {
 	mu   sync.Mutex
 	conn *amqp.Connection
 }
 
-// New makes a client.
+// New returns a client that uses the shared connection.
 func (p *Pool) New(_ context.Context, url string) (*Client, error) {
 	s := &session{url: url, names: guidelines, dial: p.dial}
 	return &Client{s}, s.connect()
 }
 
-// dial is the connection that there is, or else a new one.
+// dial returns the shared connection. It opens one if there is none.
 func (p *Pool) dial(url string) (conn *amqp.Connection, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,40 +12,40 @@ import (
 // Client is one client of semaphores. It is not safe for concurrent use.
 type Client struct{ *session }
 
-// New makes a client, connected to a broker.
+// New returns a client without a bug, connected to a broker.
 func New(ctx context.Context, url string) (*Client, error) { return NewWith(ctx, url, NoBug) }
 
-// NewWith makes a client with a bug.
+// NewWith returns a client with the given bug.
 func NewWith(_ context.Context, url string, bug Bug) (*Client, error) {
 	s := &session{url: url, dial: amqp.Dial, names: guidelines, bug: bug}
 	return &Client{s}, s.connect()
 }
 
-// NewDialing makes a client with a bug that reaches the broker by a connection of somebody else's making.
+// NewDialing returns a client with a bug. The function dial opens its connections.
 func NewDialing(_ context.Context, url string, dial func(network, address string) (net.Conn, error), bug Bug) (*Client, error) {
 	s := &session{url: url, names: guidelines, bug: bug}
 	s.dial = func(url string) (*amqp.Connection, error) { return amqp.DialConfig(url, amqp.Config{Dial: dial}) }
 	return &Client{s}, s.connect()
 }
 
-// Bounds.
+// Limits of the loops over slots and of retries.
 const (
-	MaxSlots    = 30 // where looking for slots ends
-	claims      = 4  // attempts at slots that somebody else claimed first
-	adminClaims = 4  // attempts at the administration mutex
-	polls       = 4  // looks at a slot that is waited for
+	MaxSlots    = 30 // highest slot number
+	claims      = 4  // attempts to claim a slot if other clients are faster
+	adminClaims = 4  // attempts to acquire the administration mutex
+	polls       = 4  // checks of a slot in Wait
 )
 
-// ErrBusy is the error of a call that did nothing, because others were in the way until the last attempt.
+// ErrBusy is the error of a call that had no effect, because other clients were in the way at each attempt.
 var ErrBusy = errors.New("others were in the way until the last attempt")
 
-// Naming is what queues are called, as formats of the semaphore's name and the slot.
+// Naming has the formats of queue names. Their arguments are the semaphore's name and the slot number.
 type Naming struct{ A, B string }
 
-// guidelines are the names of the guidelines.
+// guidelines are the names that the amqp-locks guidelines prescribe.
 var guidelines = Naming{"%[1]s-%[2]d-A", "%[1]s-%[2]d-B"}
 
-// NewNamed makes a client that calls its queues by other names, with a bug.
+// NewNamed returns a client with a bug whose queues have other names.
 func NewNamed(ctx context.Context, url string, names Naming, bug Bug) (*Client, error) {
 	c, err := NewWith(ctx, url, bug)
 	c.names = names
@@ -55,7 +55,7 @@ func NewNamed(ctx context.Context, url string, names Naming, bug Bug) (*Client, 
 func (c *Client) a(name string, slot int) string { return fmt.Sprintf(c.names.A, name, slot) }
 func (c *Client) b(name string, slot int) string { return fmt.Sprintf(c.names.B, name, slot) }
 
-// Acquire is the slot that is now held, or 0 if all are taken.
+// Acquire tries to acquire a slot. It returns the slot's number, or 0 if all are taken.
 func (c *Client) Acquire(_ context.Context, name string) (int, error) {
 	if err := c.connect(); err != nil {
 		return 0, err
@@ -87,7 +87,7 @@ func (c *Client) Acquire(_ context.Context, name string) (int, error) {
 	return 0, nil
 }
 
-// confirm grants a slot, unless it was removed while it was claimed.
+// confirm grants a claimed slot, unless the slot was removed meanwhile.
 func (c *Client) confirm(name string, slot int) (int, error) {
 	there, err := true, error(nil)
 	if c.bug != NoSecondLook {
@@ -103,8 +103,8 @@ func (c *Client) confirm(name string, slot int) (int, error) {
 	return slot, nil
 }
 
-// Verify reports whether the slot is still held. An answer from the broker on the connection that claimed
-// it means that B is still ours; what is left to ask is whether the slot is still there.
+// Verify reports whether the slot is still held. If the broker answers on the connection that claimed the slot, queue
+// B still belongs to this client. So Verify only asks whether the slot's queue A still exists.
 func (c *Client) Verify(ctx context.Context, name string, slot int) (bool, error) {
 	if c.held[name] != slot {
 		return false, nil
@@ -126,7 +126,7 @@ func (c *Client) Verify(ctx context.Context, name string, slot int) (bool, error
 	return there, err
 }
 
-// Release gives a slot back.
+// Release releases a slot.
 func (c *Client) Release(_ context.Context, name string, slot int) error {
 	if c.held[name] != slot {
 		return nil
@@ -138,7 +138,7 @@ func (c *Client) Release(_ context.Context, name string, slot int) error {
 	return c.delete(c.b(name, slot))
 }
 
-// Close closes the connection, and with it releases what is held.
+// Close closes the connection, which releases what the client holds.
 func (c *Client) Close() error {
 	if c.conn == nil || c.conn.IsClosed() {
 		return nil

@@ -10,12 +10,12 @@ import (
 	amqplocks "github.com/lockproof/lockproof/testdata/targets/golang"
 )
 
-// TestSemaphore: the semaphore has every property that it can be judged by.
+// TestSemaphore: the semaphore has every property that lockproof checks for it.
 func TestSemaphore(t *testing.T) {
 	lockproof.Test(t, with(amqplocks.NoBug), lockproof.Sample{})
 }
 
-// breaks are the bugs, each with the property that it breaks.
+// breaks are the bugs, each with the property that it violates.
 var breaks = map[amqplocks.Bug]lockproof.Property{
 	amqplocks.NotMandatory:         lockproof.Progress,
 	amqplocks.ReturnIgnored:        lockproof.Progress,
@@ -26,11 +26,11 @@ var breaks = map[amqplocks.Bug]lockproof.Property{
 	sharedConnection:               lockproof.MutualExclusion,
 }
 
-// sharedConnection is the bug of a Pool.
+// sharedConnection is the bug of the clients of a Pool.
 const sharedConnection = amqplocks.Bug("shared-connection")
 
-// TestBug judges the semaphore with the bug that the environment names, by the property that it breaks,
-// and fails.
+// TestBug judges the semaphore with the bug that the environment names, by the property that the bug violates. So the
+// test fails.
 func TestBug(t *testing.T) {
 	bug := amqplocks.Bug(os.Getenv("BUG"))
 	broken, known := breaks[bug]
@@ -38,13 +38,13 @@ func TestBug(t *testing.T) {
 		t.Skip("to see it fail, name a bug: BUG=release-closes-channel go test -run TestBug")
 	}
 	target, sample := with(bug), lockproof.Sample{Options: lockproof.Options{Properties: []lockproof.Property{broken}, First: true}}
-	if bug == sharedConnection { // clients that are judged at the same time would share it too
+	if bug == sharedConnection { // one worker, since parallel executions would share the connection
 		target, sample.Workers = shared(), 1
 	}
 	lockproof.Test(t, target, sample)
 }
 
-// with makes clients for lockproof.
+// with returns a target of clients with a bug.
 func with(bug amqplocks.Bug) lockproof.Target {
 	return lockproof.Go("semaphore", func(ctx context.Context, url string) (lockproof.Lock, error) {
 		c, err := amqplocks.NewWith(ctx, url, bug)
@@ -52,7 +52,7 @@ func with(bug amqplocks.Bug) lockproof.Target {
 	})
 }
 
-// shared makes clients that share a connection.
+// shared returns a target of clients that share a connection.
 func shared() lockproof.Target {
 	var pool amqplocks.Pool
 	return lockproof.Go("semaphore", func(ctx context.Context, url string) (lockproof.Lock, error) {
@@ -61,7 +61,7 @@ func shared() lockproof.Target {
 	})
 }
 
-// client says which errors leave everything as it was: the library's word for that is ErrBusy.
+// client marks errors that mean that the call had no effect. In the library, that is ErrBusy.
 type client struct{ *amqplocks.Client }
 
 func (c client) Acquire(ctx context.Context, name string) (int, error) {

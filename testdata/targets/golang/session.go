@@ -1,8 +1,8 @@
-// Package amqplocks is a persistent semaphore on RabbitMQ, after the amqp-locks guidelines, with
-// amqp091-go.
+// Package amqplocks is a persistent semaphore on RabbitMQ that follows the amqp-locks guidelines. It uses amqp091-go.
 //
-// Slot L of semaphore N is the durable queue N-L-A; whoever holds it has the exclusive queue N-L-B. Both
-// have x-max-length 0, so that the messages that ask whether they exist do not pile up.
+// Slot L of semaphore N exists if the durable queue N-L-A exists. The client with the exclusive queue N-L-B holds the
+// slot. Both queues have x-max-length 0, so that the probe messages that ask whether a queue exists do not
+// accumulate.
 package amqplocks
 
 import (
@@ -17,7 +17,7 @@ var empty = amqp.Table{"x-max-length": int32(0)}
 // ErrLost is the error of a call during which the connection was lost.
 var ErrLost = errors.New("the connection to the broker is lost")
 
-// ErrClosed is the error of a confirm that does not come because the channel was closed.
+// ErrClosed is the error of a publish whose confirm does not arrive because the channel was closed.
 var ErrClosed = errors.New("the channel was closed before the confirm came")
 
 // session is one connection with one channel in confirm mode.
@@ -29,15 +29,15 @@ type session struct {
 	conn    *amqp.Connection
 	ch      *amqp.Channel
 	returns chan amqp.Return
-	broken  chan *amqp.Error           // closed with the channel
-	unread  *amqp.DeferredConfirmation // of the last probe, with the bug ConfirmUnread
-	held    map[string]int             // slot by semaphore; good for this connection only
+	broken  chan *amqp.Error           // closed when the channel is closed
+	unread  *amqp.DeferredConfirmation // confirm of the last probe; only with the bug ConfirmUnread
+	held    map[string]int             // held slot, by semaphore; valid for this connection only
 }
 
-// repairs is how often a command is sent again because its channel broke for no reason of its own.
+// repairs is how often a command is repeated if its channel was closed for another reason.
 const repairs = 2
 
-// connect connects unless connected. A lock that was held went with the old connection.
+// connect opens a connection if there is none. A lock that was held on an old connection is lost.
 func (s *session) connect() error {
 	if s.conn != nil && !s.conn.IsClosed() {
 		return nil
@@ -51,7 +51,7 @@ func (s *session) connect() error {
 	return s.open()
 }
 
-// open sees that there is an open channel.
+// open opens a channel if there is none.
 func (s *session) open() error {
 	if s.ch != nil && !s.ch.IsClosed() {
 		return nil
@@ -68,7 +68,7 @@ func (s *session) open() error {
 	return nil
 }
 
-// lost says of an error that the connection is gone, if it is.
+// lost adds ErrLost to an error if the connection is gone.
 func (s *session) lost(err error) error {
 	if s.conn.IsClosed() {
 		clear(s.held)
@@ -77,8 +77,8 @@ func (s *session) lost(err error) error {
 	return err
 }
 
-// command carries out a command. A channel that the broker has closed is opened again, and the command
-// repeated unless it was the reason.
+// command carries out a command. If the broker has closed the channel, it opens another one and repeats the command,
+// unless the command itself was the reason.
 func (s *session) command(send func(*amqp.Channel) error) error {
 	if s.conn == nil {
 		return ErrLost
@@ -97,13 +97,14 @@ func (s *session) command(send func(*amqp.Channel) error) error {
 	}
 }
 
-// locked reports whether the broker closed the channel because a queue is another connection's.
+// locked reports whether the broker closed the channel because another connection has the queue.
 func locked(err error) bool {
 	var e *amqp.Error
 	return errors.As(err, &e) && e.Code == amqp.ResourceLocked
 }
 
-// exists asks by a message that must come back if there is no such queue. This breaks no channel.
+// exists reports whether a queue exists. It publishes a mandatory message, which is returned if there is no such
+// queue. Unlike a passive declaration, this does not close the channel.
 func (s *session) exists(queue string) (bool, error) {
 	there := false
 	err := s.command(func(ch *amqp.Channel) error {
@@ -117,12 +118,12 @@ func (s *session) exists(queue string) (bool, error) {
 		case <-c.Done():
 		case <-s.broken:
 		}
-		if !c.Acked() { // the channel was closed, and with it what was to be confirmed
+		if !c.Acked() { // the channel was closed before the confirm arrived
 			return ErrClosed
 		}
 		there = true
 		select {
-		case <-s.returns: // it comes before the confirm
+		case <-s.returns: // a return arrives before the confirm
 			there = s.bug == ReturnIgnored
 		default:
 		}
@@ -131,7 +132,7 @@ func (s *session) exists(queue string) (bool, error) {
 	return there, err
 }
 
-// awaited is the confirm that a probe waits for: its own.
+// awaited returns the confirm that a probe waits for: its own or, with the bug ConfirmUnread, the previous probe's.
 func (s *session) awaited(own *amqp.DeferredConfirmation) *amqp.DeferredConfirmation {
 	if s.bug != ConfirmUnread {
 		return own
@@ -141,7 +142,7 @@ func (s *session) awaited(own *amqp.DeferredConfirmation) *amqp.DeferredConfirma
 	return cmp.Or(before, own)
 }
 
-// claim declares a queue exclusively. It is false if it is another connection's.
+// claim declares an exclusive queue. It returns false if another connection has the queue.
 func (s *session) claim(queue string) (bool, error) {
 	err := s.command(func(ch *amqp.Channel) error {
 		_, err := ch.QueueDeclare(queue, false, false, true, false, empty)
@@ -156,7 +157,7 @@ func (s *session) claim(queue string) (bool, error) {
 	return err == nil, err
 }
 
-// delete deletes a queue, unless it is another connection's: then it is not ours to delete any more.
+// delete deletes a queue. It does nothing if another connection has the queue.
 func (s *session) delete(queue string) error {
 	err := s.command(func(ch *amqp.Channel) error {
 		_, err := ch.QueueDelete(queue, false, false, false)
@@ -168,7 +169,7 @@ func (s *session) delete(queue string) error {
 	return err
 }
 
-// declare makes a slot.
+// declare creates the durable queue of a slot.
 func (s *session) declare(queue string) error {
 	return s.command(func(ch *amqp.Channel) error {
 		_, err := ch.QueueDeclare(queue, true, false, false, false, empty)

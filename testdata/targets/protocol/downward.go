@@ -1,5 +1,5 @@
-// Package protocol is a lock of one's own, as a researcher tries an idea: the reference semaphore, with an acquire that
-// begins at a random slot and goes downward. README.md tells what comes of it.
+// Package protocol is an example of a user's own lock: the reference semaphore with another acquire, which begins at
+// a random slot and goes downward. README.md shows the results.
 package protocol
 
 import (
@@ -8,15 +8,15 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// Downward is the reference with another acquire. It begins at one of the first slots, at random, and goes downward. If it
-// Wraps, it goes on from the last of them until it has looked at each.
+// Downward is the reference semaphore with another acquire. It begins at a random slot, and goes downward. If Wraps
+// is set, it continues at the highest slot until it has looked at every slot.
 type Downward struct {
 	*amqplock.Protocol
 	Slots int // how many its clients take to be there
 	Wraps bool
 }
 
-// Start implements [amqplock.Implementation]: an acquire begins with a choice.
+// Start implements [amqplock.Implementation]. An acquire begins with the choice of a slot.
 func (d Downward) Start(m *amqplock.Machine, op lock.Op, arg uint8) {
 	d.Protocol.Start(m, op, arg)
 	switch {
@@ -36,13 +36,14 @@ func (d Downward) Choices(m *amqplock.Machine) int {
 	return d.Protocol.Choices(m)
 }
 
-// Choose implements [amqplock.Implementation]. Top is where the acquire began.
+// Choose implements [amqplock.Implementation]. The machine's Top is the slot at which the acquire begins.
 func (d Downward) Choose(m *amqplock.Machine, i int) {
 	m.Slot, m.Top = uint8(i+1), uint8(i+1)
 	m.Phase = amqplock.ScanningA
 }
 
-// Apply implements [amqplock.Implementation]: where the reference goes upward or gives up, this goes downward.
+// Apply implements [amqplock.Implementation]. Where the reference goes on to a higher slot or gives up, this goes on
+// to a lower slot.
 func (d Downward) Apply(m *amqplock.Machine, r amqp.Reply) {
 	slot, looking := m.Slot, m.Phase == amqplock.ScanningA || m.Phase == amqplock.ScanningB
 	d.Protocol.Apply(m, r)

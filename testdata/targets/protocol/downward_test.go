@@ -13,14 +13,15 @@ import (
 	"github.com/lockproof/lockproof/model/amqp/amqplock"
 )
 
-// downward is the lock as a target. Commands are written one by one, so that each reply decides what comes next.
+// downward returns the lock as a target. It sends commands one by one, so that each reply decides what the client
+// does next.
 func downward(name string, wraps bool) lockproof.Target {
 	return lockproof.Protocol(name, lockproof.Semaphore, func(reference *amqplock.Protocol) amqplock.Implementation {
 		return Downward{Protocol: reference, Slots: 2, Wraps: wraps}
 	}).With("pipeline", "0")
 }
 
-// ask explores a lock, and prints what is judged.
+// ask explores a lock, and prints the verdict on each property.
 func ask(t lockproof.Target, b lockproof.Bounds) {
 	b.Admins, b.Crashes = lockproof.None, lockproof.None
 	res, err := lockproof.Explore(context.Background(), t, b)
@@ -35,7 +36,7 @@ func ask(t lockproof.Target, b lockproof.Bounds) {
 	}
 }
 
-// Is a free slot found? Not unless the scan wraps around.
+// Does an acquire find a free slot? Only if the scan wraps around.
 func ExampleDownward() {
 	for _, t := range []lockproof.Target{downward("downward", false), downward("downward, wrapping", true)} {
 		ask(t, lockproof.Bounds{
@@ -54,7 +55,7 @@ func ExampleDownward() {
 	// downward, wrapping · progress proved
 }
 
-// Does a hole matter? The reference ends its scan at one; this does not.
+// Does a gap in the slot numbers matter? The reference ends its scan at the gap; this lock does not.
 func ExampleDownward_hole() {
 	for _, t := range []lockproof.Target{lockproof.Reference(lockproof.Semaphore), downward("downward, wrapping", true)} {
 		ask(t, lockproof.Bounds{
@@ -75,7 +76,7 @@ func ExampleDownward_hole() {
 	// downward, wrapping · found-behind-the-hole proved
 }
 
-// TestPage: what the page shows is what stands here, and in downward.go.
+// TestPage: all code in README.md is also in downward.go or in this file.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("README.md")
 	if err != nil {

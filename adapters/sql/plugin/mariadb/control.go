@@ -10,10 +10,11 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin"
 )
 
-// can are our capability flags: the current protocol, with a password hashed in the way that every server knows.
+// can are the capability flags of lockproof's own connection: the current protocol, and a password hashed in the way
+// that every server knows.
 const can = 1<<0 | 1<<9 | 1<<15 | 1<<19
 
-// greet opens the connection, as the administrator.
+// greet authenticates lockproof's own connection, as the administrator.
 func greet(c *plugin.Control) error {
 	b, err := read(c)
 	if err != nil {
@@ -31,7 +32,7 @@ func greet(c *plugin.Control) error {
 	body := binary.LittleEndian.AppendUint32(nil, can)
 	body = binary.LittleEndian.AppendUint32(body, longest)
 	body = append(body, make([]byte, 1+23)...)
-	body[8] = 45 // utf8mb4
+	body[8] = 45 // character set utf8mb4
 	body = append(body, administrator+"\x00\x14"...)
 	body = append(body, scramble(password, salt)...)
 	body = append(body, "mysql_native_password\x00"...)
@@ -44,7 +45,7 @@ func greet(c *plugin.Control) error {
 	return err
 }
 
-// scramble hashes a password with the server's salt, as proof that we know the password.
+// scramble hashes a password with the server's salt, to prove that lockproof knows the password.
 func scramble(password string, salt []byte) []byte {
 	once := sha1.Sum([]byte(password))
 	twice := sha1.Sum(once[:])
@@ -58,12 +59,12 @@ func scramble(password string, salt []byte) []byte {
 // errRefused is the error if a server refuses something.
 var errRefused = errors.New("our MariaDB server refuses it")
 
-// refusal is the error that an error packet reports.
+// refusal returns the error that an error packet contains.
 func refusal(b []byte) error {
 	return fmt.Errorf("%w: %q (%d)", errRefused, b[min(len(b), 3):], failure(b))
 }
 
-// write writes a packet.
+// write writes a packet. number is its sequence number.
 func write(c *plugin.Control, number byte, body []byte) error {
 	head := []byte{byte(len(body)), byte(len(body) >> 8), byte(len(body) >> 16), number}
 	_, err := c.Conn.Write(append(head, body...))
@@ -84,10 +85,10 @@ func read(c *plugin.Control) ([]byte, error) {
 	return body, err
 }
 
-// ask sends a statement.
+// ask sends a statement to the server.
 func ask(c *plugin.Control, sql string) error { return write(c, 0, append([]byte{comQuery}, sql...)) }
 
-// readRows reads the packets of a result.
+// readRows reads the packets of a result, and returns its rows.
 func readRows(c *plugin.Control) (rows [][]string, err error) {
 	for ends := 0; ; {
 		b, err := read(c)
@@ -99,7 +100,7 @@ func readRows(c *plugin.Control) (rows [][]string, err error) {
 		case b[0] == isOK && ends == 0:
 			return nil, nil
 		case b[0] == isEOF && len(b) < shortEOF:
-			if ends++; ends == 2 { // the first ends the columns, the second the rows
+			if ends++; ends == 2 { // the first ends the columns, the second ends the rows
 				return rows, nil
 			}
 		case ends == 1:

@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin"
 )
 
-// instance is one server, with a clock of its own or with the machine's.
+// instance is one server that lockproof started, with a virtual clock or the machine's clock.
 type instance struct{ *plugin.Instance }
 
 var _ plugin.Database = (*instance)(nil)
@@ -44,7 +44,7 @@ func start(clocked bool) (*instance, error) {
 	return &instance{i}, nil
 }
 
-// Protocol returns MariaDB's protocol.
+// Protocol returns the protocol between MariaDB and its clients.
 func (*instance) Protocol() stream.Protocol { return protocol{} }
 
 // URL returns the address for clients, given a host and port.
@@ -52,7 +52,7 @@ func (*instance) URL(host string) string {
 	return fmt.Sprintf("mysql://%s@%s/%s", database, host, database)
 }
 
-// goneEvery is the time between two questions about whether a connection is gone.
+// goneEvery is the time between two checks whether the server still has a connection.
 const goneEvery = 200 * time.Microsecond
 
 // errStays is the error if the server does not end a connection.
@@ -85,7 +85,7 @@ func (i *instance) Amounts() (map[string]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		all[t[0]], _ = strconv.Atoi(rows[0][0]) // it is a number
+		all[t[0]], _ = strconv.Atoi(rows[0][0]) // it is always a number
 	}
 	return all, err
 }
@@ -95,7 +95,7 @@ func quoted(table string) string {
 	return database + ".`" + strings.ReplaceAll(table, "`", "``") + "`"
 }
 
-// Drop deletes tables.
+// Drop deletes the given tables.
 func (i *instance) Drop(tables []string) error {
 	var names []string
 	for _, t := range tables {

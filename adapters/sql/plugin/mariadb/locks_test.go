@@ -25,13 +25,13 @@ func TestMain(m *testing.M) { os.Exit(waittest.Run(m)) }
 
 var server = gatetest.Server{Open: func() (gate.Server, error) { return mariadb.Open(1) }, Require: "LOCKPROOF_REQUIRE_MARIADB"}
 
-// client is a client of MariaDB, which connects again when it has lost its connection.
+// client is a client of MariaDB. If its connection is lost, it connects again.
 type client struct {
 	pool *sql.DB
 	conn *sql.Conn
 }
 
-// open is a client at a URL.
+// open returns a client of the server at a URL.
 func open(at string) (*client, error) {
 	u, err := url.Parse(at)
 	if err != nil {
@@ -55,7 +55,8 @@ func (c *client) connected(ctx context.Context) (_ *sql.Conn, err error) {
 	return c.conn, err
 }
 
-// did drops the connection behind an error: what came of its last command is not known.
+// did handles the error of a command. Unless the server has returned the error, it drops the connection, since the
+// command's outcome is unknown.
 func (c *client) did(err error) error {
 	if said := new(mysql.MySQLError); err != nil && !errors.As(err, &said) && c.conn != nil {
 		_ = c.conn.Raw(func(any) error { return sql.ErrConnDone })
@@ -78,7 +79,7 @@ func (c *client) exec(ctx context.Context, sql string, args ...any) (int64, erro
 	return done.RowsAffected()
 }
 
-// is asks a question that is answered by a number; no row, and NULL, are no.
+// is carries out a query whose result is a number, and reports whether that is not 0. NULL and no row count as 0.
 func (c *client) is(ctx context.Context, ask string, args ...any) (bool, error) {
 	conn, err := c.connected(ctx)
 	if err != nil {
@@ -94,7 +95,7 @@ func (c *client) is(ctx context.Context, ask string, args ...any) (bool, error) 
 
 func (c *client) Close() error { return c.pool.Close() }
 
-// starter starts locks that have a client each.
+// starter returns a starter of locks, each with its own client.
 func starter(name string, lock func(*client) inprocess.Lock) inprocess.Starter {
 	return inprocess.Starter{Name: name, New: func(ctx context.Context, url string) (inprocess.Lock, error) {
 		c, err := open(url)
@@ -106,10 +107,10 @@ func starter(name string, lock func(*client) inprocess.Lock) inprocess.Starter {
 	}}
 }
 
-// userLevel is a mutex that is a user-level lock of its session.
+// userLevel is a mutex that uses GET_LOCK, a lock that belongs to a session.
 type userLevel struct {
 	*client
-	held *sql.Conn // the session that has it
+	held *sql.Conn // the connection that holds the lock; nil if none
 }
 
 func (u *userLevel) AcquireWithin(ctx context.Context, name string, timeout time.Duration) (int, error) {
@@ -141,15 +142,15 @@ func (u *userLevel) Release(ctx context.Context, name string, _ int) error {
 	return err
 }
 
-// TestUserLevel: locks by GET_LOCK are accused of nothing.
+// TestUserLevel: a mutex that uses GET_LOCK violates no property.
 func TestUserLevel(t *testing.T) {
 	t.Parallel()
 	server := server
-	server.Executions = 60 // clients that wait take their time
+	server.Executions = 60 // few, since clients that wait take long
 	server.Judge(t, starter("user-level", func(c *client) inprocess.Lock { return &userLevel{client: c} }), 0)
 }
 
-// patient is a user-level lock for which the server waits ten seconds, whatever it is told.
+// patient is a mutex that uses GET_LOCK with a timeout of ten seconds, whatever timeout is asked for.
 type patient struct{ lock *userLevel }
 
 func (p patient) Acquire(ctx context.Context, name string) (int, error) {
@@ -166,7 +167,8 @@ func (p patient) Release(ctx context.Context, name string, slot int) error {
 
 func (p patient) Close() error { return p.lock.Close() }
 
-// TestPatient: the server's time passes for a client that it keeps waiting, at rest as well, though the client's time is the machine's.
+// TestPatient: the server's virtual time passes while it keeps a client waiting, although the client uses the
+// machine's clock.
 func TestPatient(t *testing.T) {
 	t.Parallel()
 	server := server
@@ -174,14 +176,14 @@ func TestPatient(t *testing.T) {
 	server.Judge(t, starter("patient", func(c *client) inprocess.Lock { return patient{&userLevel{client: c}} }), 0)
 }
 
-// leased is a mutex that is a row with a token and a lease.
+// leased is a mutex that is a row of a table, with a token and a lease.
 type leased struct {
 	*client
 	*design
 	token string
 }
 
-// design is how a lease is claimed.
+// design is a way to acquire the lease, with or without a bug.
 type design struct {
 	name  string
 	claim func(ctx context.Context, l *leased, name string, lease time.Duration) (bool, error)
@@ -217,13 +219,13 @@ const (
 	free   = "until <= NOW(3)"
 )
 
-// inOne claims a row that is free or whose lease is over, in one statement.
+// inOne acquires the row in one statement, if the row's lease is over.
 func inOne(ctx context.Context, l *leased, name string, lease time.Duration) (bool, error) {
 	n, err := l.exec(ctx, update+" AND "+free, l.token, lease.Milliseconds(), name)
 	return n > 0, err
 }
 
-// inTwo asks first whether it is.
+// inTwo is an acquire with a bug: it reads whether the lease is over, and then updates the row in a second statement.
 func inTwo(ctx context.Context, l *leased, name string, lease time.Duration) (bool, error) {
 	ok, err := l.is(ctx, "SELECT "+free+" FROM locks WHERE name = ?", name)
 	if err != nil || !ok {
@@ -233,7 +235,8 @@ func inTwo(ctx context.Context, l *leased, name string, lease time.Duration) (bo
 	return err == nil, err
 }
 
-// inTransaction asks first, and has the row locked.
+// inTransaction reads whether the lease is over with SELECT FOR UPDATE, and then updates the row in the same
+// transaction.
 func inTransaction(ctx context.Context, l *leased, name string, lease time.Duration) (ok bool, err error) {
 	if _, err = l.exec(ctx, "START TRANSACTION"); err != nil {
 		return false, err
@@ -250,7 +253,7 @@ func inTransaction(ctx context.Context, l *leased, name string, lease time.Durat
 	return ok && err == nil, err
 }
 
-// TestLeases: what is wrong with a lock that is a row is found, and a right one is accused of nothing.
+// TestLeases: a mutex with a bug violates exactly the expected property, and a correct one violates none.
 func TestLeases(t *testing.T) {
 	for _, d := range []design{
 		{name: "right", claim: inOne},

@@ -15,7 +15,7 @@ import (
 	"github.com/lockproof/lockproof/internal/gatetest"
 )
 
-// connect is a connection through an open gate.
+// connect opens a connection behind a gate that lets everything pass.
 func connect(t *testing.T, s gate.Server) *sql.Conn {
 	t.Helper()
 	c, err := open(gatetest.URL(t, s))
@@ -37,7 +37,8 @@ func exec(t *testing.T, conn *sql.Conn, sql string, args ...any) {
 	}
 }
 
-// begun carries out something that waits, and returns its error in time.
+// begun begins a query that will wait. The returned channel gets the query's error, or the error "0" if its result is
+// 0.
 func begun(conn *sql.Conn, sql string, args ...any) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -48,11 +49,11 @@ func begun(conn *sql.Conn, sql string, args ...any) <-chan error {
 		}
 		done <- err
 	}()
-	time.Sleep(100 * time.Millisecond) // real time brings nothing about
+	time.Sleep(100 * time.Millisecond) // the query must not end by real time
 	return done
 }
 
-// ends sees that something ends with an error, "" for none.
+// ends waits until a query ends, and fails the test if its error is another one than expected; "" means no error.
 func ends(t *testing.T, done <-chan error, with string) {
 	t.Helper()
 	select {
@@ -72,7 +73,7 @@ func ends(t *testing.T, done <-chan error, with string) {
 	}
 }
 
-// pending sees that something has not ended.
+// pending fails the test if a query has ended.
 func pending(t *testing.T, done <-chan error) {
 	t.Helper()
 	select {
@@ -82,7 +83,7 @@ func pending(t *testing.T, done <-chan error) {
 	}
 }
 
-// TestGreeting: a client that has connected waits for the server's first word, which is on its way until it has come.
+// TestGreeting: the server's greeting counts as underway until the client has received it.
 func TestGreeting(t *testing.T) {
 	t.Parallel()
 	s := server.Start(t)
@@ -118,7 +119,7 @@ func TestGreeting(t *testing.T) {
 	}
 }
 
-// TestTime: what waits for time ends when we let it pass, and not before.
+// TestTime: a timeout and a sleep end when virtual time has passed, and not before.
 func TestTime(t *testing.T) {
 	t.Parallel()
 	s := server.Start(t)
@@ -136,7 +137,7 @@ func TestTime(t *testing.T) {
 	ends(t, sleep, "")
 }
 
-// TestRows: locks of rows are waited for, are released, and are given up when their time is over.
+// TestRows: a client waits for the lock of a row until the lock is released, or until a timeout in virtual time.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	s := server.Start(t)

@@ -9,7 +9,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin/statement"
 )
 
-// errProtocol is the error if bytes are no packets of MariaDB's protocol.
+// errProtocol is the error for bytes that are not packets of MariaDB's protocol, or that use an unsupported part of
+// it.
 var errProtocol = errors.New("this is not MariaDB's protocol, as far as it is known here")
 
 // longest is the length at which a message is split into several packets, which is not supported.
@@ -30,14 +31,15 @@ func readPacket(b []byte) (body []byte, n int, err error) {
 	return b[4 : size+4], size + 4, nil
 }
 
-// fields parses a packet field by field. A field beyond the end is empty, and sets short.
+// fields parses a packet field by field. If a field is beyond the packet's end, its value is empty, and short becomes
+// true.
 type fields struct {
 	rest  []byte
 	short bool
-	most  int // bytes of a value that are kept; 0 is statement.MostOfValue
+	most  int // maximum bytes kept of a value; 0 means statement.MostOfValue
 }
 
-// take reads n bytes.
+// take returns the next n bytes of the packet.
 func (f *fields) take(n int) []byte {
 	if n < 0 || n > len(f.rest) {
 		f.short, f.rest = true, nil
@@ -56,7 +58,7 @@ func (f *fields) number(bytes int) (n uint64) {
 	return n
 }
 
-// null is the byte that stands for NULL.
+// null is the byte that represents NULL in a row in text form.
 const null = 0xfb
 
 // length reads a length, whose first byte says how many bytes follow.

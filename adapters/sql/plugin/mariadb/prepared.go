@@ -7,12 +7,12 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin/statement"
 )
 
-// prepared is a prepared statement.
+// prepared is a prepared statement of a connection.
 type prepared struct {
 	statement statement.Statement
 	params    int
-	types     []byte // of the parameters, as the client sent them last
-	columns   []byte // the types of the result's columns, as the server sent them last
+	types     []byte // types of the parameters, as the client sent them last
+	columns   []byte // types of the result's columns, as the server sent them last
 }
 
 const (

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	administrator = "root"      // the user for our own questions, who has a password
-	database      = "lockproof" // the database, and the user as whom clients connect
+	administrator = "root"      // the user of lockproof's own connection, who has a password
+	database      = "lockproof" // name of the database, and of the user as whom clients connect
 )
 
 // password is the administrator's password, the same for all servers of this process.
@@ -48,7 +48,7 @@ func Name() (string, error) {
 	return "MariaDB " + version, nil
 }
 
-// newProcess prepares a server.
+// newProcess prepares the process of a server.
 func newProcess() (*process.Process, error) { return process.New("mariadb", "mysql") }
 
 // template is the data with which each server begins.
@@ -83,7 +83,7 @@ func makeData(ctx context.Context, p *process.Process) error {
 	return p.Run(ctx, strings.Join(users, ";\n")+";\n", server, "--no-defaults", data(p), small, "--bootstrap")
 }
 
-// settings are for a server whose data need not outlast the run, and that does nothing by itself.
+// settings are settings for a server that does nothing by itself, and whose data may be lost at its end.
 var settings = []string{
 	"--bind-address=127.0.0.1", "--skip-name-resolve", "--skip-ssl", "--local-infile=0",
 	"--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--innodb-buffer-pool-size=8M",
@@ -91,7 +91,7 @@ var settings = []string{
 	"--performance-schema=0", "--key-buffer-size=1M", "--aria-pagecache-buffer-size=1M", "--max-connections=200", "--thread-cache-size=0",
 }
 
-// arguments returns the command-line arguments of a server.
+// arguments returns the command-line arguments with which a server starts.
 func arguments(p *process.Process) []string {
 	own := []string{"--no-defaults", data(p), "--port=" + strconv.Itoa(p.Port), "--socket=" + filepath.Join(p.Folder, "socket"), "--tmpdir=" + p.Folder}
 	return append(own, settings...)

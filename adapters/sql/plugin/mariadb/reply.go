@@ -9,21 +9,21 @@ import (
 	"github.com/lockproof/lockproof/model/backend"
 )
 
-// The first byte of a packet.
+// Values of the first byte of a server's packet.
 const (
 	isOK    = 0x00
-	isLocal = 0xfb // the server asks for a file of the client's
+	isLocal = 0xfb // the server asks the client to send a file
 	isEOF   = 0xfe
 	isError = 0xff
 )
 
-// Flags of the server's state.
+// Flags of the server's state, which a packet at the end of a result contains.
 const (
 	moreResults  = 1 << 3
 	cursorExists = 1 << 6
 )
 
-// reply is the server's reply to a command.
+// reply is what the server has replied to a command.
 type reply struct {
 	result   bool // the reply is a set of rows
 	rows     int
@@ -38,7 +38,7 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	if s.phase == greeting {
 		return s.greet(b)
 	}
-	if len(s.sent) == 0 { // the server ends the connection, and says why
+	if len(s.sent) == 0 { // the server ends the connection, and sends the reason
 		_, n, err := readPacket(b)
 		return stream.Said{Words: constant("closes"), Ends: true}, n, 0, err
 	}
@@ -89,13 +89,13 @@ func (s *session) greet(b []byte) (r stream.Said, n, settles int, err error) {
 	return stream.Said{Words: constant("greeting")}, n, 0, nil
 }
 
-// packets reads the packets of a reply.
+// packets splits the server's bytes into the packets of a reply.
 type packets struct {
 	rest    []byte
 	agreed  uint64
 	command byte
 	first   byte   // the first byte of the first packet
-	types   []byte // of the columns, as the server sent them last
+	types   []byte // types of the columns, as the server sent them last
 	short   bool   // the reply is incomplete
 }
 
@@ -112,7 +112,7 @@ func (p *packets) next() ([]byte, error) {
 	return body, nil
 }
 
-// describe reads the descriptions of n columns.
+// describe reads the descriptions of n columns or parameters.
 func (p *packets) describe(n int) error {
 	if n > 0 {
 		p.types = nil
@@ -143,7 +143,7 @@ func (p *packets) end() (status uint64, err error) {
 	return f.number(2), err
 }
 
-// reply reads a complete reply.
+// reply reads all packets of a reply.
 func (p *packets) reply() (r reply, err error) {
 	body, err := p.next()
 	if body == nil {
@@ -227,7 +227,7 @@ func (p *packets) columns(body []byte) (status uint64, err error) {
 // shortEOF is the length in bytes below which a packet that begins with isEOF is an EOF packet.
 const shortEOF = 9
 
-// rows reads rows; body is the first packet. more says that another result follows.
+// rows reads the rows of a result; body is the first packet. more is true if another result follows.
 func (p *packets) rows(r *reply, body []byte) (more bool, err error) {
 	for body != nil {
 		f := fields{rest: body}
@@ -235,7 +235,7 @@ func (p *packets) rows(r *reply, body []byte) (more bool, err error) {
 		case body[0] == isError:
 			r.failed, r.code = true, failure(body)
 			return false, nil
-		case body[0] == isEOF && p.agreed&noEOF != 0: // not a row: a row that begins with this byte would not fit into a packet
+		case body[0] == isEOF && p.agreed&noEOF != 0: // a row that begins so would not fit into a packet
 			f.take(1)
 			f.length()
 			f.length()
@@ -254,7 +254,7 @@ func (p *packets) rows(r *reply, body []byte) (more bool, err error) {
 	return false, nil
 }
 
-// row reads the values of a row.
+// row reads the values of a row of a result.
 func (p *packets) row(f fields) (all []string) {
 	if p.command == comQuery {
 		return f.row()
@@ -272,7 +272,7 @@ var numbers = map[uint16]string{
 	1050: "table exists", 1062: "duplicate", 1146: "no such table", 1205: "lock wait timeout", 1213: "deadlock", 1317: "interrupted", 1927: "connection killed",
 }
 
-// words describes the reply as traces show it.
+// words returns a description of the reply, as traces show it.
 func (r *reply) words(n *stream.Names) string {
 	switch {
 	case r.failed:

@@ -17,22 +17,22 @@ import (
 // counts how often. A thread that has gone back to sleep a few times, and that the server still reports as waiting, has not
 // been woken by another thread.
 
-// errBusy is the error if the server's threads do not come to rest.
+// errBusy is the error if the server's threads do not come to rest in time.
 var errBusy = errors.New("our MariaDB server does not come to rest")
 
 const (
-	// restEvery is the time between two questions about whether all threads are at rest.
+	// restEvery is the time between two checks whether all threads are at rest.
 	restEvery = 200 * time.Microsecond
 	// enoughSleeps is the number of times that a thread has to go back to sleep before it counts as not woken. One would not
 	// be enough: a thread that was woken may go to sleep once more to wait for a mutex.
 	enoughSleeps = 3
 )
 
-// thread is a connection's thread.
+// thread is the server's thread for one client's connection.
 type thread struct {
 	host    string
 	id      string
-	task    string // the operating system's number of the thread
+	task    string // the operating system's number for the thread
 	command string
 	state   string
 }
@@ -42,7 +42,7 @@ func (t *thread) waits() bool {
 	return t.state == "User lock" || t.state == "User sleep" || strings.HasPrefix(t.state, "Waiting for ")
 }
 
-// threads returns the threads of clients.
+// threads returns the server's threads for clients' connections.
 func (i *instance) threads() (all []thread, err error) {
 	rows, err := i.Query(`SELECT HOST, ID, TID, COMMAND, COALESCE(STATE, '') FROM information_schema.PROCESSLIST
 WHERE HOST LIKE '127.0.0.1:%' AND ID <> CONNECTION_ID()`)
@@ -117,11 +117,12 @@ func (i *instance) Barrier() error {
 	return errBusy
 }
 
-// counted is the number of times that a waiting thread had gone to sleep: when it was seen first, and when it was seen last.
+// counted holds how often a waiting thread had gone to sleep, when it was first seen and when it was last seen.
 type counted struct{ first, last int }
 
-// rest reports whether all of the given threads are at rest. slept has the counts of earlier calls, by thread, and is
-// updated. The last count was taken before the threads were listed, so that what it proves holds for the list.
+// rest reports whether all of the given threads are at rest. slept holds the counts of earlier calls, by thread, and
+// is updated. The counts were taken before the threads were listed. So if a count has not changed, the list's state
+// of the thread is still true.
 func (i *instance) rest(all []thread, inRows map[string]bool, slept map[string]*counted) bool {
 	rest := true
 	for _, t := range all {
@@ -151,11 +152,11 @@ func (i *instance) sleeps(task string) int {
 	}
 	_, rest, _ := bytes.Cut(b, []byte("\nvoluntary_ctxt_switches:"))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	n, _ := strconv.Atoi(string(bytes.TrimSpace(line))) // it is a number
+	n, _ := strconv.Atoi(string(bytes.TrimSpace(line))) // it is always a number
 	return n
 }
 
-// Advance lets milliseconds pass.
+// Advance lets ms milliseconds of virtual time pass.
 func (i *instance) Advance(ms int64) error {
 	if err := i.Clock.Advance(ms); err != nil {
 		return err

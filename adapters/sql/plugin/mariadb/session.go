@@ -11,10 +11,10 @@ import (
 // protocol is the protocol between MariaDB and its clients.
 type protocol struct{}
 
-// Session begins a connection.
+// Session returns the parser for a new connection.
 func (protocol) Session() stream.Session { return &session{prepared: make(map[uint32]*prepared)} }
 
-// phase is the phase of a connection.
+// phase is how far a connection is established.
 type phase uint8
 
 const (
@@ -24,7 +24,7 @@ const (
 	ready                  // the client sends commands
 )
 
-// session is a connection.
+// session is the parser for one client's connection.
 type session struct {
 	phase    phase
 	offered  uint64 // the server's capabilities
@@ -34,23 +34,23 @@ type session struct {
 	last     *prepared // the statement that was prepared last
 }
 
-// awaited describes the reply that a command still has to get.
+// awaited is a reply that the server still has to send to a command.
 type awaited struct {
 	command  byte
-	name     string    // of the statement
+	name     string    // first word of the statement, such as SELECT
 	prepared *prepared // the statement that is carried out or prepared
 }
 
 // Capability flags of clients and servers. Flags from 1<<32 on are MariaDB's own.
 const (
-	oracle       = 1 << 0 // does not know MariaDB's own flags
+	oracle       = 1 << 0 // the client does not know MariaDB's own flags
 	compresses   = 1 << 5
 	encrypts     = 1 << 11
 	noEOF        = 1 << 24
-	keepsColumns = 1 << 36 // keeps descriptions of columns, which are not repeated
+	keepsColumns = 1 << 36 // the client keeps the descriptions of columns, so the server does not repeat them
 )
 
-// Commands of the protocol.
+// Commands of MariaDB's protocol, by their first byte.
 const (
 	comQuit       = 0x01
 	comInitDB     = 0x02
@@ -89,7 +89,7 @@ func constant(text string) func(*stream.Names) string {
 	return func(*stream.Names) string { return text }
 }
 
-// Command parses the first command of b.
+// Command parses the first command of b, which is what the client has sent.
 func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	body, n, err := readPacket(b)
 	if err != nil || n == 0 {
@@ -129,7 +129,7 @@ func (s *session) refuses() error {
 	return nil
 }
 
-// command handles a command.
+// command parses a command of the given kind.
 func (s *session) command(kind byte, body []byte) (c stream.Sent, err error) {
 	switch kind {
 	case comQuery:
@@ -175,5 +175,5 @@ func (s *session) runs(kind byte, p *prepared, values []string) stream.Sent {
 // Greets reports whether the server has not yet sent its greeting.
 func (s *session) Greets() bool { return s.phase == greeting }
 
-// Listens is false: the server sends nothing unasked.
+// Listens returns false, since the server sends only replies.
 func (s *session) Listens() bool { return false }

@@ -8,12 +8,12 @@ import (
 	"github.com/lockproof/lockproof/adapters/gate/stream"
 )
 
-// packet is a packet with a body.
+// packet returns an encoded packet with the given body.
 func packet(body string) string {
 	return string([]byte{byte(len(body)), byte(len(body) >> 8), byte(len(body) >> 16), 0}) + body
 }
 
-// hello is what a server says first, which can do something.
+// hello returns the greeting of a server with the given capabilities.
 func hello(can uint64) string {
 	b := binary.LittleEndian.AppendUint16([]byte("\x0a10.11\x00"+strings.Repeat("s", 13)), uint16(can))
 	b = binary.LittleEndian.AppendUint16(append(b, "\x2d\x02\x00"...), uint16(can>>16))
@@ -21,7 +21,7 @@ func hello(can uint64) string {
 	return packet(string(b))
 }
 
-// answer is what a client says first, which can do something.
+// answer returns a client's answer to the greeting, with the given capabilities.
 func answer(can uint64) string {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(can))
 	b = binary.LittleEndian.AppendUint32(append(b, strings.Repeat("\x00", 24)...), uint32(can>>32))
@@ -36,7 +36,7 @@ const (
 	broken = "\xff\xb5\x04#HY000no"
 )
 
-// TestReplies: where replies end, in each way that client and server may agree on.
+// TestReplies: the parser finds the end of a reply, for each combination of capabilities.
 func TestReplies(t *testing.T) {
 	execute := "\x17\x07\x00\x00\x00\x00\x01\x00\x00\x00\x00\x01\x08\x00\x05\x00\x00\x00\x00\x00\x00\x00"
 	prepared := "\x00\x07\x00\x00\x00\x01\x00\x01\x00\x00\x00\x00"
@@ -82,7 +82,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// FuzzSession: no bytes of a client or of a server are too much.
+// FuzzSession: no bytes from a client or a server make the parser panic or return a message longer than its input.
 func FuzzSession(f *testing.F) {
 	f.Add(uint64(0), []byte(packet("\x03SELECT 5")+packet("\x0e")+packet("\x01")), []byte(packet("\x01")+packet(column)+packet(ended)+packet("\x015")+packet(ended)+packet(okay)))
 	f.Add(uint64(noEOF|keepsColumns), []byte(packet("\x16SELECT ?")+packet("\x19\x01\x00\x00\x00")), []byte(packet("\x00\x07\x00\x00\x00\x01\x00\x01\x00\x00\x00\x00")+packet(column)+packet(column)))

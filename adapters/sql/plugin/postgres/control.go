@@ -9,7 +9,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin"
 )
 
-// greet opens the connection, as the administrator.
+// greet authenticates lockproof's own connection, as the administrator.
 func greet(c *plugin.Control) error {
 	body := binary.BigEndian.AppendUint32(nil, version3<<versionBits)
 	for _, s := range []string{"user", superuser, "database", database, "search_path", "pg_catalog, public", ""} {
@@ -27,7 +27,7 @@ func sized(b, body []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(body)+4)), body...)
 }
 
-// ask sends a statement.
+// ask sends a statement to the server.
 func ask(c *plugin.Control, sql string) error {
 	_, err := c.Conn.Write(sized([]byte{'Q'}, append([]byte(sql), 0)))
 	return err
@@ -66,7 +66,7 @@ func readRows(c *plugin.Control) (rows [][]string, failed error) {
 	}
 }
 
-// read reads a message.
+// read reads one message from the server.
 func read(c *plugin.Control) (kind byte, body []byte, err error) {
 	var head [5]byte
 	if _, err := io.ReadFull(c.Reader, head[:]); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin"
 )
 
-// instance is one server, with a clock of its own or with the machine's.
+// instance is one server that lockproof started, with a virtual clock or the machine's clock.
 type instance struct{ *plugin.Instance }
 
 var _ plugin.Database = (*instance)(nil)
@@ -30,7 +30,7 @@ func Stock() (process.Stock, error) { return start(false) }
 // postgreSQL says how to start a server, and how to ask it.
 var postgreSQL = &plugin.Kind{
 	Name: "PostgreSQL", Program: func() (string, error) { return program("postgres") }, Template: &template, Arguments: arguments,
-	Environment: []string{"PGDATA=", "TZ=UTC0"},        // no variable names another server
+	Environment: []string{"PGDATA=", "TZ=UTC0"},        // so that no variable of the environment names another server
 	Stop:        syscall.SIGINT, Quit: syscall.SIGQUIT, // both signals end all processes of the server
 	Greet: greet, Ask: ask, Answer: readRows,
 }
@@ -44,7 +44,7 @@ func start(clocked bool) (*instance, error) {
 	return &instance{i}, nil
 }
 
-// Protocol returns PostgreSQL's protocol.
+// Protocol returns the protocol between PostgreSQL and its clients.
 func (*instance) Protocol() stream.Protocol { return protocol{} }
 
 // URL returns the address for clients, given a host and port.
@@ -58,7 +58,7 @@ func (i *instance) Waits(id int64) (bool, error) {
 	return len(rows) > 0, err
 }
 
-// goneEvery is the time between two questions about whether a connection is gone.
+// goneEvery is the time between two checks whether the server still has a connection.
 const goneEvery = 200 * time.Microsecond
 
 // errStays is the error if the server does not end a connection.
@@ -75,7 +75,7 @@ func (i *instance) Kill(id int64) error {
 	return errStays
 }
 
-// held is the name under which advisory locks are counted.
+// held is the name of the item that counts the advisory locks.
 const held = "advisory locks"
 
 // counted selects the tables whose rows can be counted: all but those that a transaction has locked exclusively.
@@ -96,12 +96,12 @@ func (i *instance) Amounts() (map[string]int, error) {
 	rows, err := i.Query(strings.Join(ask, " UNION ALL "))
 	all := make(map[string]int)
 	for _, r := range rows {
-		all[r[0]], _ = strconv.Atoi(r[1]) // it is a number
+		all[r[0]], _ = strconv.Atoi(r[1]) // it is always a number
 	}
 	return all, err
 }
 
-// Drop deletes tables.
+// Drop deletes the given tables.
 func (i *instance) Drop(tables []string) error {
 	_, err := i.Query("DROP TABLE IF EXISTS " + strings.Join(tables, ", ") + " CASCADE")
 	return err

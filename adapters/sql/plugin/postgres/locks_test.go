@@ -25,7 +25,7 @@ var server = gatetest.Server{Open: func() (gate.Server, error) { return postgres
 
 func TestMain(m *testing.M) { os.Exit(waittest.Run(m)) }
 
-// client is a client of PostgreSQL, which connects again when it has lost its connection.
+// client is a client of PostgreSQL. If its connection is lost, it connects again.
 type client struct {
 	config *pgx.ConnConfig
 	conn   *pgx.Conn
@@ -47,7 +47,7 @@ func (c *client) exec(ctx context.Context, sql string, args ...any) (int64, erro
 	return tag.RowsAffected(), err
 }
 
-// is asks a question that is answered by a boolean; no row is no.
+// is carries out a query whose result is a boolean. No row counts as false.
 func (c *client) is(ctx context.Context, sql string, args ...any) (yes bool, err error) {
 	conn, err := c.connected(ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func (c *client) Close() error {
 	return c.conn.Close(context.Background())
 }
 
-// starter starts locks that have a client each.
+// starter returns a starter of locks, each with its own client.
 func starter(name string, lock func(client) inprocess.Lock) inprocess.Starter {
 	return inprocess.Starter{Name: name, New: func(ctx context.Context, url string) (inprocess.Lock, error) {
 		config, err := pgx.ParseConfig(url)
@@ -80,10 +80,10 @@ func starter(name string, lock func(client) inprocess.Lock) inprocess.Starter {
 	}}
 }
 
-// advisory is a mutex that is an advisory lock of its session.
+// advisory is a mutex that uses a session's advisory lock.
 type advisory struct {
 	client
-	held *pgx.Conn // the session that has it
+	held *pgx.Conn // the connection that holds the lock; nil if none
 }
 
 func key(name string) int64 {
@@ -92,7 +92,7 @@ func key(name string) int64 {
 	return int64(h.Sum64())
 }
 
-// got notes what an acquire came to.
+// got returns the slot of an acquire that was granted if ok is true, and records the connection that holds the lock.
 func (a *advisory) got(ok bool, err error) (int, error) {
 	if err != nil || !ok {
 		return 0, err
@@ -121,7 +121,7 @@ func (a *advisory) Release(ctx context.Context, name string, _ int) error {
 	return err
 }
 
-// waiting is one whose clients wait for it.
+// waiting is an [advisory] mutex whose clients can wait until it is free.
 type waiting struct{ advisory }
 
 func (w *waiting) AcquireWithin(ctx context.Context, name string, timeout time.Duration) (int, error) {
@@ -135,7 +135,7 @@ func (w *waiting) AcquireWithin(ctx context.Context, name string, timeout time.D
 	return w.got(true, err)
 }
 
-// TestAdvisory: locks by advisory locks are accused of nothing, whether their clients wait or not.
+// TestAdvisory: mutexes that use advisory locks violate no property, whether their clients wait or not.
 func TestAdvisory(t *testing.T) {
 	t.Parallel()
 	server.Judge(t, starter("advisory", func(c client) inprocess.Lock { return &advisory{client: c} }), 0)
@@ -144,18 +144,18 @@ func TestAdvisory(t *testing.T) {
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	server := server
-	server.Executions = 60 // clients that wait take their time
+	server.Executions = 60 // few, since clients that wait take long
 	server.Judge(t, starter("waiting", func(c client) inprocess.Lock { return &waiting{advisory{client: c}} }), 0)
 }
 
-// leased is a mutex that is a row with a token and a lease.
+// leased is a mutex that is a row of a table, with a token and a lease.
 type leased struct {
 	client
 	*design
 	token string
 }
 
-// design is how a lease is claimed and given up.
+// design is a way to acquire and release the lease, with or without a bug.
 type design struct {
 	name    string
 	claim   func(ctx context.Context, l *leased, name string, lease time.Duration) (bool, error)
@@ -191,13 +191,13 @@ const (
 	anyones = "DELETE FROM locks WHERE name = $1 AND $2 <> ''"
 )
 
-// inOne claims a row that is free or whose lease is over, in one statement.
+// inOne acquires the row in one statement, if the row is free or its lease is over.
 func inOne(ctx context.Context, l *leased, name string, lease time.Duration) (bool, error) {
 	n, err := l.exec(ctx, upsert+" WHERE l.until <= now()", name, l.token, lease.Milliseconds())
 	return n > 0, err
 }
 
-// inTwo asks first whether there is such a row.
+// inTwo is an acquire with a bug: it reads whether the row is free, and then writes the row in a second statement.
 func inTwo(ctx context.Context, l *leased, name string, lease time.Duration) (bool, error) {
 	taken, err := l.is(ctx, "SELECT until > now() FROM locks WHERE name = $1", name)
 	if err != nil || taken {
@@ -207,7 +207,7 @@ func inTwo(ctx context.Context, l *leased, name string, lease time.Duration) (bo
 	return err == nil, err
 }
 
-// TestLeases: what is wrong with a lock that is a row is found, and a right one is accused of nothing.
+// TestLeases: a mutex with a bug violates exactly the expected property, and a correct one violates none.
 func TestLeases(t *testing.T) {
 	wrong := property.Set(0).With(property.MutualExclusion)
 	for _, d := range []design{

@@ -10,7 +10,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin/statement"
 )
 
-// errProtocol is the error if bytes are no messages of PostgreSQL's protocol.
+// errProtocol is the error for bytes that are not messages of PostgreSQL's protocol.
 var errProtocol = errors.New("this is not PostgreSQL's protocol, version 3")
 
 // longest is the maximum length of a message, in bytes.
@@ -43,13 +43,14 @@ func readBody(b []byte) (body []byte, n int, err error) {
 	return b[4:size], int(size), nil
 }
 
-// fields parses the body of a message field by field. A field beyond the end is empty, and sets short.
+// fields parses the body of a message field by field. If a field is beyond the end, its value is empty, and short
+// becomes true.
 type fields struct {
 	rest  []byte
 	short bool
 }
 
-// take reads n bytes.
+// take returns the next n bytes of the message.
 func (f *fields) take(n int) []byte {
 	if n < 0 || n > len(f.rest) {
 		f.short, f.rest = true, nil
@@ -89,7 +90,7 @@ func (f *fields) value() string {
 	return plain(b[:min(len(b), statement.MostOfValue)])
 }
 
-// plain returns a value as text. A value with control characters is taken for a binary number.
+// plain returns a value as text. A value with control characters counts as a binary number.
 func plain(b []byte) string {
 	for _, c := range b {
 		if c >= ' ' {
@@ -104,7 +105,7 @@ func plain(b []byte) string {
 	return string(b)
 }
 
-// values reads the values of a row.
+// values reads the values of a row, each preceded by its length.
 func (f *fields) values() (all []string) {
 	for range f.int16() {
 		if f.short || len(all) == statement.MostValues {
@@ -121,7 +122,7 @@ type failure struct{ severity, code, message string }
 // ends reports whether the error ends the connection.
 func (f failure) ends() bool { return f.severity == "FATAL" || f.severity == "PANIC" }
 
-// readFailure reads an error.
+// readFailure reads the fields of an error or a notice.
 func readFailure(body []byte) (out failure) {
 	f := fields{rest: body}
 	for len(f.rest) > 1 {

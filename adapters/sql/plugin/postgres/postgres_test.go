@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/internal/gatetest"
 )
 
-// connect is a connection through an open gate.
+// connect opens a connection behind a gate that lets everything pass.
 func connect(t *testing.T, s gate.Server) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), gatetest.URL(t, s))
@@ -31,18 +31,19 @@ func exec(t *testing.T, conn *pgx.Conn, sql string) {
 	}
 }
 
-// begun carries out something that waits, and returns its error in time.
+// begun begins a statement that will wait. The returned channel gets the statement's error.
 func begun(conn *pgx.Conn, sql string) <-chan error {
 	done := make(chan error, 1)
 	go func() {
 		_, err := conn.Exec(context.Background(), sql)
 		done <- err
 	}()
-	time.Sleep(100 * time.Millisecond) // real time brings nothing about
+	time.Sleep(100 * time.Millisecond) // the statement must not end by real time
 	return done
 }
 
-// ends sees that something ends with an error of a code, "" for none.
+// ends waits until a statement ends, and fails the test if its error code is another one than expected; "" means no
+// error.
 func ends(t *testing.T, done <-chan error, code string) {
 	t.Helper()
 	select {
@@ -56,7 +57,7 @@ func ends(t *testing.T, done <-chan error, code string) {
 	}
 }
 
-// pending sees that something has not ended.
+// pending fails the test if a statement has ended.
 func pending(t *testing.T, done <-chan error) {
 	t.Helper()
 	select {
@@ -66,7 +67,7 @@ func pending(t *testing.T, done <-chan error) {
 	}
 }
 
-// TestTime: what waits for time ends when we let it pass, and not before.
+// TestTime: a timeout and a sleep end when virtual time has passed, and not before.
 func TestTime(t *testing.T) {
 	s := server.Start(t)
 	a, b := connect(t, s), connect(t, s)
@@ -95,7 +96,7 @@ func TestTime(t *testing.T) {
 	ends(t, late, "55P03")
 }
 
-// TestDeadlock: it is found when deadlock_timeout has passed.
+// TestDeadlock: the server finds a deadlock when deadlock_timeout has passed in virtual time.
 func TestDeadlock(t *testing.T) {
 	s := server.Start(t)
 	a, b := connect(t, s), connect(t, s)
@@ -121,7 +122,7 @@ func wrap(err error) <-chan error {
 	return c
 }
 
-// TestEnds: with a connection go its locks, and a restart keeps what was committed.
+// TestEnds: the end of a connection releases its advisory locks, and a restart keeps committed rows.
 func TestEnds(t *testing.T) {
 	s := server.Start(t)
 	s.Begin("run1-")
@@ -153,7 +154,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestNotifications: they come unasked.
+// TestNotifications: a client that listens gets a notification, which no command of its own asked for.
 func TestNotifications(t *testing.T) {
 	s := server.Start(t)
 	a, b := connect(t, s), connect(t, s)
@@ -167,7 +168,7 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// TestModes: clients may talk in each of the ways that there are, and go on behind an error.
+// TestModes: the gate supports all ways in which clients send statements, and clients can continue after an error.
 func TestModes(t *testing.T) {
 	conn := connect(t, server.Start(t))
 	for _, mode := range []pgx.QueryExecMode{

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	superuser = "postgres"  // the user for our own questions, who has a password
-	database  = "lockproof" // the database, and the user that owns it, as whom clients connect
+	superuser = "postgres"  // the user of lockproof's own connection, who has a password
+	database  = "lockproof" // name of the database, and of its owner, as whom clients connect
 )
 
 // password is the superuser's password, the same for all servers of this process.
@@ -25,7 +25,7 @@ func program(name string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
-	all, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name) // the pattern is well-formed
+	all, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name) // it can only fail if the pattern is malformed
 	newest, best := -1, ""
 	for _, path := range all {
 		version, err := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(path))))
@@ -57,13 +57,13 @@ func Name() (string, error) {
 	return "PostgreSQL", nil
 }
 
-// newProcess prepares a server.
+// newProcess prepares the process of a server.
 func newProcess() (*process.Process, error) { return process.New("postgres", "postgres") }
 
 // template is the data with which each server begins.
 var template = process.Template{New: newProcess, Make: makeData}
 
-// data returns the folder of a server's data.
+// data returns the path of the folder with a server's data.
 func data(p *process.Process) string { return filepath.Join(p.Folder, process.Data) }
 
 // makeData makes a database cluster with a database, whose owner has no password.
@@ -88,7 +88,7 @@ func makeData(ctx context.Context, p *process.Process) error {
 		"host %[1]s %[1]s 127.0.0.1/32 trust\nhost all %[2]s 127.0.0.1/32 password\n", database, superuser))
 }
 
-// settings are for a server whose data need not outlast the run, and that does nothing by itself.
+// settings are settings for a server that does nothing by itself, and whose data may be lost at its end.
 var settings = []string{
 	"listen_addresses=127.0.0.1", "unix_socket_directories=", "dynamic_shared_memory_type=mmap", "ssl=off",
 	"fsync=off", "full_page_writes=off", "wal_level=minimal", "max_wal_senders=0", "checkpoint_timeout=1d",
@@ -96,7 +96,7 @@ var settings = []string{
 	"max_parallel_workers=0", "max_logical_replication_workers=0", "log_min_messages=fatal", "authentication_timeout=10min",
 }
 
-// arguments returns the command-line arguments of a server.
+// arguments returns the command-line arguments with which a server starts.
 func arguments(p *process.Process) []string {
 	all := []string{"-D", data(p), "-p", strconv.Itoa(p.Port)}
 	for _, s := range settings {

@@ -14,7 +14,7 @@ import (
 type reply struct {
 	rows    int
 	first   []string // the values of the first row
-	tags    []string // command tags, such as INSERT 0 1
+	tags    []string // command tags, such as "INSERT 0 1"
 	failure failure
 	failed  bool
 	notice  string // the channel of a notification
@@ -50,8 +50,8 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 	return stream.Said{Words: got.words, Result: got.result(name), Ends: got.failed && got.failure.ends()}, n, settles, nil
 }
 
-// readReply reads a reply, or a message that no command asked for. now is the reply that is due. over is true for a reply. n
-// is 0 if b is incomplete.
+// readReply reads a reply, or a message that no command asked for. now is the awaited reply. over is true if what was
+// read is a complete reply. n is 0 if b is incomplete.
 func readReply(b []byte, now *awaited) (r reply, n int, over bool, err error) {
 	for count := 0; ; {
 		kind, body, m, err := readMessage(b[n:])
@@ -85,7 +85,7 @@ func (a *awaited) over(kind byte, count int, f failure) bool {
 	return false
 }
 
-// take adds a message to the reply.
+// take adds a message to the reply that is being read.
 func (r *reply) take(kind byte, body []byte) {
 	f := fields{rest: body}
 	switch kind {
@@ -100,7 +100,7 @@ func (r *reply) take(kind byte, body []byte) {
 	case 'E':
 		r.failure, r.failed = readFailure(body), true
 	case 'A':
-		_ = f.take(4) // the process that notifies
+		_ = f.take(4) // skips the number of the process that sent the notification
 		r.notice = f.text()
 	}
 }
@@ -114,7 +114,7 @@ var states = map[string]string{
 	"57014": "canceled", "57P01": "connection terminated", "42P01": "no such table", "42P07": "table exists", "23P01": "exclusion violation",
 }
 
-// words describes the reply as traces show it.
+// words returns a description of the reply, as traces show it.
 func (r *reply) words(n *stream.Names) string {
 	if r.failed {
 		return strings.TrimSpace("error " + r.failure.code + " " + states[r.failure.code])

@@ -19,10 +19,10 @@ import (
 // sleeps before and after we ask the server, and the count is the same, the server's answer about this process is still
 // true.
 
-// errBusy is the error if the server's processes do not come to rest.
+// errBusy is the error if the server's processes do not come to rest in time.
 var errBusy = errors.New("our PostgreSQL server does not come to rest")
 
-// restEvery is the time between two questions about whether all processes are at rest.
+// restEvery is the time between two checks whether all processes are at rest.
 const restEvery = 100 * time.Microsecond
 
 // Barrier returns once every connection waits for its client or for a lock, or sleeps.
@@ -47,7 +47,7 @@ func (i *instance) activity() (busy bool, pids []int, err error) {
 	rows, err := i.Query(`SELECT pid, wait_event_type IN ('Lock', 'Client') OR wait_event = 'PgSleep' FROM pg_stat_activity
 WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY pid`)
 	for _, r := range rows {
-		pid, _ := strconv.Atoi(r[0]) // it is a number
+		pid, _ := strconv.Atoi(r[0]) // it is always a number
 		pids = append(pids, pid)
 		busy = busy || r[1] != "t"
 	}

@@ -13,38 +13,38 @@ import (
 // protocol is the protocol between PostgreSQL and its clients.
 type protocol struct{}
 
-// Session begins a connection.
+// Session returns the parser for a new connection.
 func (protocol) Session() stream.Session {
 	return &session{statements: make(map[string]statement.Statement), portals: make(map[string]portal)}
 }
 
-// session is a connection.
+// session is the parser for one client's connection.
 type session struct {
 	started    bool // the client has sent its startup message
 	listens    bool
-	failed     bool // a command that ended with Flush has failed, so that the server ignores everything up to Sync
+	failed     bool // a command that ended with Flush has failed, so the server ignores everything until Sync
 	statements map[string]statement.Statement
 	portals    map[string]portal
 	sent       []awaited // commands without a reply
 }
 
-// awaited describes a reply that a command still has to get.
+// awaited is a reply that the server still has to send to a command.
 type awaited struct {
 	name  string
 	kind  end
-	count int // if kind is flushed: the messages after which the reply is complete, one for each message of the command
+	count int // only for flushed: the number of messages in the reply, one for each message of the command
 }
 
-// end says what ends a reply.
+// end is what ends a reply.
 type end uint8
 
 const (
-	ready   end = iota // ReadyForQuery
-	letter             // the reply is one letter, which says whether the server encrypts
-	flushed            // the message number awaited.count, or an error
+	ready   end = iota // the message ReadyForQuery
+	letter             // one letter, which says whether the server encrypts
+	flushed            // the last of count messages, or an error
 )
 
-// portal is a statement with the values of its parameters.
+// portal is a prepared statement with the values of its parameters.
 type portal struct {
 	statement statement.Statement
 	values    []string
@@ -55,7 +55,7 @@ func (p portal) shown(n *stream.Names) string { return p.statement.Shown(p.value
 // mostKept is the maximum number of prepared statements, and of portals, of a connection.
 const mostKept = 1 << 10
 
-// Command parses the first command of b.
+// Command parses the first command of b, which is what the client has sent.
 func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	if !s.started {
 		return s.start(b)
@@ -81,7 +81,7 @@ func constant(text string) func(*stream.Names) string {
 	return func(*stream.Names) string { return text }
 }
 
-// Codes of the messages that begin a connection.
+// Codes in a client's first message, which begins a connection.
 const (
 	codeCancel  = 80877102
 	codeSSL     = 80877103
@@ -90,7 +90,7 @@ const (
 	versionBits = 16
 )
 
-// start parses a message that begins a connection.
+// start parses a client's first message.
 func (s *session) start(b []byte) (c stream.Sent, n int, err error) {
 	body, n, err := readBody(b)
 	if err != nil || n == 0 {
@@ -147,7 +147,7 @@ func (s *session) extended(b []byte) (c stream.Sent, n int, err error) {
 	var runs []portal
 	count := 0
 	for rest := b[:n]; len(rest) > 0; {
-		kind, body, m, _ := readMessage(rest) // complete, as whole has checked
+		kind, body, m, _ := readMessage(rest) // no error, since whole has checked the messages
 		rest = rest[m:]
 		switch kind {
 		case 'P', 'B', 'C', 'D', 'E':
@@ -201,7 +201,7 @@ func (s *session) take(kind byte, body []byte) (p portal, executed bool, err err
 		s.statements[name] = statement.Read(f.text(), statement.Postgres)
 	case 'B':
 		name, of := f.text(), f.text()
-		for range f.int16() { // the formats of the values
+		for range f.int16() { // skips the formats of the values
 			_ = f.int16()
 		}
 		s.portals[name] = portal{s.statements[of], f.values()}
@@ -225,7 +225,7 @@ func (s *session) take(kind byte, body []byte) (p portal, executed bool, err err
 	return p, executed, nil
 }
 
-// Greets is false: the client sends the first message.
+// Greets returns false, since the client sends first.
 func (s *session) Greets() bool { return false }
 
 // Listens reports whether the client has asked for notifications.

@@ -8,7 +8,7 @@ import (
 	"github.com/lockproof/lockproof/internal/gatetest"
 )
 
-// message is a message of a kind; 0 is none.
+// message returns an encoded message. If kind is 0, it has no kind byte.
 func message(kind byte, body string) string {
 	b := sized(nil, []byte(body))
 	if kind != 0 {
@@ -17,12 +17,12 @@ func message(kind byte, body string) string {
 	return string(b)
 }
 
-// startup is what begins a connection.
+// startup returns a client's first message.
 func startup() string {
 	return message(0, string(binary.BigEndian.AppendUint32(nil, version3<<versionBits))+"user\x00x\x00\x00")
 }
 
-// started is a session whose connection is there.
+// started returns a session that has begun, so that commands can follow.
 func started(t *testing.T) *session {
 	t.Helper()
 	s := protocol{}.Session().(*session)
@@ -35,7 +35,8 @@ func started(t *testing.T) *session {
 	return s
 }
 
-// TestPipeline: what is behind Flush ends with its last message, and what follows an error has no reply up to Sync.
+// TestPipeline: the reply to a command that ends with Flush ends with its last message. After an error, the commands
+// up to Sync get no reply of their own.
 func TestPipeline(t *testing.T) {
 	s := started(t)
 	batch := message('P', "\x00SELECT f($1)\x00\x00\x00") + message('B', "\x00\x00\x00\x00\x00\x01\x00\x00\x00\x011\x00\x00") + message('E', "\x00\x00\x00\x00\x00")
@@ -71,7 +72,7 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
-// FuzzSession: no bytes of a client or of a server are too much.
+// FuzzSession: no bytes from a client or a server make the parser panic or return a message longer than its input.
 func FuzzSession(f *testing.F) {
 	f.Add([]byte(startup()+message('Q', "SELECT 1\x00")+message('X', "")), []byte(message('R', "\x00\x00\x00\x00")+message('Z', "I")))
 	f.Add([]byte(startup()+message('P', "a\x00SELECT $1\x00\x00\x00")+message('B', "\x00a\x00\x00\x00\x00\x01\x00\x00\x00\x011\x00\x00")+

@@ -39,8 +39,8 @@ func (t token) shown(params []string, marks int, n *stream.Names) string {
 	return t.text
 }
 
-// Value returns a value as traces show it. Small numbers, booleans and NULL are shown as they are. A value that contains the
-// part of the run is shown without that part. Any other value differs from run to run, and is replaced by a number.
+// Value returns a value as traces show it. Small numbers, booleans and NULL are not changed. A value that contains a
+// lock's name is shown without the part that differs from run to run. Any other value is replaced by a number.
 func Value(value string, n *stream.Names) string {
 	switch {
 	case value == "":
@@ -54,17 +54,17 @@ func Value(value string, n *stream.Names) string {
 }
 
 const (
-	MostOfValue = 1 << 10 // bytes of a value that are kept
-	MostValues  = 100     // values of a row, or of parameters, that are kept
+	MostOfValue = 1 << 10 // maximum bytes kept of a value
+	MostValues  = 100     // maximum number of values kept of a row, or of parameters
 )
 
-// Null stands for SQL's NULL.
+// Null represents SQL's NULL among the values of a row.
 const Null = "NULL"
 
 // mostColumns is the maximum number of values of a row that are shown.
 const mostColumns = 6
 
-// Row returns a row as traces show it.
+// Row returns the values of a row as traces show them.
 func Row(values []string, n *stream.Names) string {
 	var all []string
 	for i, v := range values {

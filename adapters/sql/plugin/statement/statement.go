@@ -10,13 +10,13 @@ import (
 // Statement is the text that a client has sent to be carried out at once: one statement, or several separated by semicolons.
 type Statement struct {
 	tokens []token
-	cut    bool // the text was longer than longest, and the rest is missing
+	cut    bool // the text was too long, and its end is missing
 }
 
 // longest is the maximum number of bytes of a statement that are kept.
 const longest = 1 << 14
 
-// Read reads a statement.
+// Read parses an SQL text.
 func Read(sql string, d Dialect) Statement {
 	s := Statement{cut: len(sql) > longest}
 	s.tokens = scan(sql[:min(len(sql), longest)], d)
@@ -44,11 +44,11 @@ func set(all string) map[string]bool {
 }
 
 var (
-	// own are statements that concern their own session alone, unless they contain a word of shared.
+	// own are the first words of statements that affect only their own session, unless they contain a word of shared.
 	own = set("SET SHOW RESET DEALLOCATE DISCARD USE nothing")
-	// shared are words with which such a statement concerns other sessions: it ends a transaction or releases locks.
+	// shared are words that make such a statement affect other sessions: it ends a transaction or releases locks.
 	shared = set("AUTOCOMMIT ALL GLOBAL PERSIST TABLES STATUS PROCESSLIST ENGINE")
-	// constant are the words of queries whose results other clients cannot change.
+	// constant are the words of queries whose results do not depend on other clients.
 	constant = set("SELECT AS VERSION CURRENT_SCHEMA CURRENT_DATABASE CURRENT_USER DATABASE SCHEMA USER CONNECTION_ID PG_BACKEND_PID " +
 		"SESSION_USER TRUE NULL LIMIT")
 	// catalogs are system tables that drivers read to learn the server's types.
@@ -92,7 +92,7 @@ func (s Statement) has(words map[string]bool) bool {
 	return false
 }
 
-// private reports whether a statement of own concerns its session alone.
+// private reports whether a statement whose first word is in own affects only its own session.
 func (s Statement) private() bool { return !s.calls(nil) && !s.has(shared) }
 
 // Passes reports whether the statement neither affects other clients nor depends on them.

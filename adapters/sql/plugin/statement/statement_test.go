@@ -7,7 +7,7 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin/statement"
 )
 
-// TestStatements: what a statement means to other clients, what it is about, and how it is shown.
+// TestStatements: the parsed access, table and text of statements are as expected.
 func TestStatements(t *testing.T) {
 	for sql, want := range map[string]struct {
 		passes, reads bool
@@ -49,7 +49,7 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// FuzzStatement: no text is too much.
+// FuzzStatement: no text makes the parser panic.
 func FuzzStatement(f *testing.F) {
 	f.Add("SELECT $1, 'a''b', $x$;$x$ -- c\n/* d */", true)
 	f.Add("SELECT ?, \"a\\\"b\", `c` # d", false)

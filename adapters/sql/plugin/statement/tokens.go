@@ -2,7 +2,7 @@ package statement
 
 import "strings"
 
-// kind is the kind of a token.
+// kind is the kind of a token, such as a word or a number.
 type kind uint8
 
 const (
@@ -14,10 +14,10 @@ const (
 	sign
 )
 
-// token is a token of a statement.
+// token is a token of an SQL statement.
 type token struct {
 	kind   kind
-	text   string // without quotation marks
+	text   string // text of the token, without quotation marks
 	behind bool   // white space or a comment precedes the token
 }
 
@@ -32,7 +32,7 @@ func (t token) upper() string {
 // is reports whether the token is the sign s.
 func (t token) is(s string) bool { return t.kind == sign && t.text == s }
 
-// Dialect is the SQL dialect of a statement.
+// Dialect is an SQL dialect, which determines quotation marks and comments.
 type Dialect uint8
 
 const (
@@ -40,13 +40,13 @@ const (
 	MariaDB          // backslashes in strings, " for strings, ` for names, and # for comments
 )
 
-// scanner splits a statement into tokens.
+// scanner splits the text of a statement into tokens.
 type scanner struct {
 	dialect Dialect
 	rest    string
 }
 
-// scan returns the tokens of a statement.
+// scan splits a statement into its tokens.
 func scan(sql string, d Dialect) (all []token) {
 	s := scanner{d, sql}
 	for {
@@ -87,7 +87,7 @@ func until(text, end string) int {
 	return len(text)
 }
 
-// next takes the next token.
+// next reads the next token of the text.
 func (s *scanner) next() token {
 	c := s.rest[0]
 	switch {
@@ -121,14 +121,14 @@ func (s *scanner) marked() (t token, ok bool) {
 	return t, false
 }
 
-// take takes n bytes.
+// take reads n bytes of the text.
 func (s *scanner) take(n int) string {
 	t := s.rest[:n]
 	s.rest = s.rest[n:]
 	return t
 }
 
-// length returns the number of leading bytes for which of is true.
+// length returns the number of leading bytes for which of returns true.
 func (s *scanner) length(of func(byte) bool) int {
 	for i := range len(s.rest) {
 		if !of(s.rest[i]) {

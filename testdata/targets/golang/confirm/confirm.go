@@ -1,4 +1,4 @@
-// Package confirm publishes messages that are there by the time it returns.
+// Package confirm publishes messages and waits for their confirms.
 package confirm
 
 import (
@@ -7,8 +7,8 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Publish publishes a message to a queue, on a channel in confirm mode, and waits until it is confirmed. By then the queue
-// has the message, or a consumer of the queue has been sent it.
+// Publish publishes a message to a queue and waits until the broker confirms it. The channel must be in confirm mode.
+// When Publish returns, the message is in the queue, or was sent to a consumer of the queue.
 func Publish(ch *amqp.Channel, queue string, mandatory bool, message amqp.Publishing) error {
 	broken := ch.NotifyClose(make(chan *amqp.Error, 1))
 	sent, err := ch.PublishWithDeferredConfirm("", queue, mandatory, false, message)

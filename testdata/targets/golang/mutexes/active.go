@@ -9,15 +9,16 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/confirm"
 )
 
-// Active is a mutex by the single active consumer of a queue: the client with that consumer holds the lock. The broker does
-// not tell a client that its consumer has become the active one. A client that claims the lock therefore publishes a
-// message: if it receives the message itself, its consumer is the active one.
+// Active is a mutex that uses the single active consumer of a queue: the client with that consumer holds the lock.
+// The broker does not tell a client that its consumer has become the active one. So a client that acquires publishes
+// a message: if it receives the message itself, its consumer is active.
 type Active struct {
-	// Subscribed is the bug that takes it for enough to consume the queue, as it would be if that were exclusive.
+	// Subscribed is a bug: a client that consumes the queue believes that it holds the lock, as if its consumer were
+	// exclusive.
 	Subscribed bool
-	// NotCancelled is the bug that leaves the consumer to itself: the lock stays taken.
+	// NotCancelled is a bug: a release does not cancel the consumer, so the lock stays taken.
 	NotCancelled bool
-	// FromMemory is the bug that asks nobody whether the lock is still held.
+	// FromMemory is a bug: verify does not ask the broker whether the lock is still held.
 	FromMemory bool
 }
 
@@ -35,8 +36,8 @@ func (a Active) claim(m *Mutex, name string) (active bool, err error) {
 	return active, err
 }
 
-// try consumes the queue, and stays only if it is the active consumer. One whose message comes when it has given up
-// tries again.
+// try consumes the queue, and cancels its consumer if it is not the active one. again is true if the message arrived
+// only after try had stopped waiting; then the caller tries again.
 func (a Active) try(m *Mutex, queue string) (active, again bool, err error) {
 	m.consumer = rand.Text()
 	deliveries, err := m.ch.Consume(queue, m.consumer, true, false, false, false, nil)
@@ -50,7 +51,7 @@ func (a Active) try(m *Mutex, queue string) (active, again bool, err error) {
 		active = echoed(deliveries, m.consumer)
 	}
 	if active {
-		go func() { // what others publish
+		go func() { // drops the messages that other clients publish
 			for range deliveries {
 			}
 		}()
@@ -63,7 +64,7 @@ func (a Active) try(m *Mutex, queue string) (active, again bool, err error) {
 	return false, again, err
 }
 
-// echoed reports whether a message comes to its own publisher.
+// echoed reports whether the message with id mine arrives in time.
 func echoed(deliveries <-chan amqp.Delivery, mine string) bool {
 	for late := time.After(usually); ; {
 		select {

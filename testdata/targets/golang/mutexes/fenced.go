@@ -9,17 +9,18 @@ import (
 // Fencing is a client of mutexes that give fencing tokens.
 type Fencing struct{ *Mutex }
 
-// Token is the fencing token of what it has acquired.
+// Token returns the fencing token of the last grant.
 func (f Fencing) Token(string, int) int64 { return f.token }
 
-// Fenced is a mutex by an exclusive queue that gives fencing tokens. The holder publishes to another queue, and the number
-// of messages there is the token. The other queue grows with each grant; one that is consumed from would not have to.
+// Fenced is a mutex that uses an exclusive queue and gives fencing tokens. The holder publishes a message to a second
+// queue; the number of messages there is the token. That queue grows with each grant. A design that consumed the
+// messages could avoid that.
 type Fenced struct {
 	Queue
-	// DrawnFirst is the bug that draws the token before the lock is had: who is overtaken in between has a smaller one than
-	// who held it before.
+	// DrawnFirst is a bug: the token is drawn before the lock is acquired. Between the two, another client may draw a
+	// larger token and hold the lock first.
 	DrawnFirst bool
-	// CountedByClient is the bug that has each client count its own grants.
+	// CountedByClient is a bug: the token is the number of this client's own grants.
 	CountedByClient bool
 }
 
@@ -36,7 +37,7 @@ func (f Fenced) claim(m *Mutex, name string) (held bool, err error) {
 	return held && err == nil, err
 }
 
-// draw draws the next token.
+// draw gets the next fencing token.
 func (f Fenced) draw(m *Mutex, name string) error {
 	if f.CountedByClient {
 		m.token++
@@ -54,7 +55,7 @@ func (f Fenced) draw(m *Mutex, name string) error {
 	return err
 }
 
-// put publishes a message to a queue, on a channel of its own, and waits until the broker has it.
+// put publishes a message to a queue, on a new channel, and waits until the broker has it.
 func (m *Mutex) put(queue string) error {
 	ch, err := m.conn.Channel()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package mutexes has mutexes on RabbitMQ of several designs, with amqp091-go, and some with a bug each.
+// Package mutexes has mutexes on RabbitMQ with several designs, which use amqp091-go. Some have a bug each.
 package mutexes
 
 import (
@@ -10,19 +10,18 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Design is how a mutex holds its lock.
+// Design is a way to implement a mutex.
 type Design interface {
-	// claim tries to get the lock.
+	// claim tries to acquire the lock, and reports whether it succeeded.
 	claim(*Mutex, string) (bool, error)
-	// look asks the broker something that it answers only if what was claimed is still held.
+	// look sends the broker a request that succeeds only if the lock is still held.
 	look(*Mutex, string) error
-	// giveBack gives the lock back.
+	// giveBack releases the lock.
 	giveBack(*Mutex, string) error
 }
 
-// Mutex is one client of mutexes: a connection with a channel, and the lock that is held by it. It holds one at most,
-// and is not safe for concurrent use. Whatever goes wrong that is no answer, it gives the connection up, and with it
-// what it holds.
+// Mutex is one client: a connection with a channel, and the lock that it holds. It holds at most one lock, and is not
+// safe for concurrent use. After an error other than a refusal, it closes the connection, which releases the lock.
 type Mutex struct {
 	url    string
 	design Design
@@ -30,27 +29,27 @@ type Mutex struct {
 	ch     *amqp.Channel
 	prober *amqp.Connection
 	held   string
-	tag    uint64 // of the message that is the token
+	tag    uint64 // delivery tag of the message that is the token
 	// consumer is the tag of the consumer by which it holds the lock.
 	consumer string
-	token    int64 // that it was given last
-	// patience is how long a delivery is waited for.
+	token    int64 // fencing token of the last grant
+	// patience is the maximum time to wait for a delivery.
 	patience time.Duration
 }
 
-// usually is how long a delivery is waited for, unless a client is told how long to wait.
+// usually is the maximum time to wait for a delivery, unless the caller of acquire states one.
 const usually = 20 * time.Millisecond
 
-// New makes a client, connected to a broker.
+// New returns a client, connected to a broker.
 func New(_ context.Context, url string, d Design) (*Mutex, error) {
 	m := &Mutex{url: url, design: d, patience: usually}
 	return m, m.connect()
 }
 
-// Connected reports whether the client knows of no end of its connection.
+// Connected reports whether the client has a connection and has not noticed its end.
 func (m *Mutex) Connected() bool { return m.conn != nil && !m.conn.IsClosed() }
 
-// connect connects unless connected. A lock that was held went with the old connection.
+// connect opens a connection if there is none. A lock that was held on an old connection is lost.
 func (m *Mutex) connect() (err error) {
 	if m.Connected() {
 		return m.open()
@@ -62,7 +61,7 @@ func (m *Mutex) connect() (err error) {
 	return m.open()
 }
 
-// open sees that there is an open channel.
+// open opens a channel if there is none.
 func (m *Mutex) open() (err error) {
 	if m.ch == nil || m.ch.IsClosed() {
 		m.ch, err = m.conn.Channel()
@@ -70,7 +69,7 @@ func (m *Mutex) open() (err error) {
 	return err
 }
 
-// abandon gives the connection up: the broker frees what it holds.
+// abandon closes the connection, so that the broker releases what the client holds.
 func (m *Mutex) abandon() {
 	m.held = ""
 	if m.Connected() {
@@ -81,7 +80,8 @@ func (m *Mutex) abandon() {
 	}
 }
 
-// lockedByAnyone has a connection that is there for a moment ask for a queue. No error says that somebody has it.
+// lockedByAnyone returns nil if any connection has the exclusive queue. It asks on a new connection, which it closes
+// again.
 func (m *Mutex) lockedByAnyone(queue string) error {
 	conn, err := amqp.Dial(m.url)
 	if err != nil {
@@ -100,7 +100,7 @@ func (m *Mutex) lockedByAnyone(queue string) error {
 	return err
 }
 
-// probe asks the broker something on the second connection, which is opened if there is none.
+// probe sends the broker a request on the second connection. It opens that connection if there is none.
 func (m *Mutex) probe() (err error) {
 	if m.prober == nil || m.prober.IsClosed() {
 		if m.prober, err = amqp.Dial(m.url); err != nil {
@@ -114,7 +114,7 @@ func (m *Mutex) probe() (err error) {
 	return ch.Close()
 }
 
-// aside does something on a channel of its own.
+// aside calls do with a new channel.
 func (m *Mutex) aside(do func(*amqp.Channel) error) error {
 	ch, err := m.conn.Channel()
 	if err != nil {
@@ -126,8 +126,8 @@ func (m *Mutex) aside(do func(*amqp.Channel) error) error {
 	return ch.Close()
 }
 
-// refused reports whether the broker said no by closing the channel, with one of these codes. The channel is
-// opened again.
+// refused reports whether the broker has closed the channel with one of these codes. In that case it opens the
+// channel again.
 func (m *Mutex) refused(err error, codes ...int) (bool, error) {
 	var closed *amqp.Error
 	if !errors.As(err, &closed) {
@@ -141,7 +141,7 @@ func (m *Mutex) refused(err error, codes ...int) (bool, error) {
 	return false, err
 }
 
-// Acquire tries to get a lock: 1 if it is held now, or 0.
+// Acquire tries to acquire a lock. It returns 1 if the client holds the lock now, and 0 if the lock is taken.
 func (m *Mutex) Acquire(_ context.Context, name string) (int, error) {
 	err := m.connect()
 	if err != nil {
@@ -158,7 +158,8 @@ func (m *Mutex) Acquire(_ context.Context, name string) (int, error) {
 	return 0, err
 }
 
-// AcquireWithin tries to get a lock for no longer than it is told: by waiting for a message, or by asking again.
+// AcquireWithin tries to acquire a lock for at most timeout. Depending on the design, it waits for a message or tries
+// repeatedly.
 func (m *Mutex) AcquireWithin(ctx context.Context, name string, timeout time.Duration) (int, error) {
 	const pause = 60 * time.Millisecond
 	if t, ok := m.design.(Token); ok && t.Subscribed {
@@ -185,7 +186,7 @@ func (m *Mutex) Verify(_ context.Context, name string, _ int) (bool, error) {
 	return m.held == name, nil
 }
 
-// Release gives the lock back.
+// Release releases the lock.
 func (m *Mutex) Release(_ context.Context, name string, _ int) error {
 	if m.held != name {
 		return nil
@@ -197,31 +198,31 @@ func (m *Mutex) Release(_ context.Context, name string, _ int) error {
 	return nil
 }
 
-// Close closes the connection, and with it releases what is held. One that breaks meanwhile is as good as closed.
+// Close closes the connection, which releases the lock.
 func (m *Mutex) Close() error {
 	m.abandon()
 	return nil
 }
 
-// Queue is a mutex by an exclusive queue: whoever has it holds the lock.
+// Queue is a mutex that uses an exclusive queue: the client whose connection has the queue holds the lock.
 type Queue struct {
-	// ConnectionEach has a connection for each hold, whose end releases it.
+	// ConnectionEach uses a connection for each hold. A release closes the connection.
 	ConnectionEach bool
-	// AsksFirst has the queue declared passively before it is claimed.
+	// AsksFirst declares the queue passively before an acquire claims it.
 	AsksFirst bool
-	// LockedIsSuccess is the bug that takes RESOURCE_LOCKED for "it is there already".
+	// LockedIsSuccess is a bug: the error RESOURCE_LOCKED is taken to mean that the queue is this client's.
 	LockedIsSuccess bool
-	// ClosesChannel is the bug that closes the channel to release: the queue is the connection's, and stays.
+	// ClosesChannel is a bug: a release only closes the channel. The queue stays, since it belongs to the connection.
 	ClosesChannel bool
-	// NotExclusive is the bug that declares the queue for all.
+	// NotExclusive is a bug: the queue is not declared as exclusive.
 	NotExclusive bool
-	// Pooled is the bug that keeps the connection of a hold that is released, to use it again.
+	// Pooled is a bug: a release keeps the connection of the hold for later use, and the queue stays with it.
 	Pooled bool
-	// Prober is a second connection, which looks without breaking a channel whether the lock is taken. AsksProber is the
-	// bug that asks that one whether the lock is still held.
+	// Prober makes the client open a second connection, and send a request on it before each claim. AsksProber is a
+	// bug: verify sends its request on that second connection, which does not hold the lock.
 	Prober, AsksProber bool
-	// LockedIsHeld is the bug that asks by another connection, which cannot tell whose the queue is: that it is locked is
-	// taken for "it is mine".
+	// LockedIsHeld is a bug: verify asks on another connection, and believes that it holds the lock if the queue is
+	// locked. But it may be locked by another client.
 	LockedIsHeld bool
 }
 
@@ -276,42 +277,44 @@ func (q Queue) giveBack(m *Mutex, name string) error {
 	return err
 }
 
-// Token is a mutex by a message: whoever has the only one of a queue, unacknowledged, holds the lock. The first client
-// makes the queue and its message while it has an exclusive queue. Only when a third queue says that they are made
-// are they used: who died in between left nothing that counts.
+// Token is a mutex that uses the only message of a queue: the client that has it unacknowledged holds the lock. The
+// first client creates the queue and its message, guarded by an exclusive queue. A third queue marks that creation is
+// complete. If a client dies before that, the next client creates them again.
 type Token struct {
-	// Subscribed has the message delivered instead of fetching it.
+	// Subscribed uses basic.consume to get the message, not basic.get.
 	Subscribed bool
-	// Standing leaves the consumer there while the lock is held.
+	// Standing keeps the consumer while the lock is held.
 	Standing bool
-	// Single has a queue with a single active consumer: who waits is sent nothing.
+	// Single uses a queue with a single active consumer, so that waiting clients get no message.
 	Single bool
-	// Quorum has a quorum queue for the message.
+	// Quorum uses a quorum queue for the token message.
 	Quorum bool
-	// LimitedTo is the bug that gives a quorum queue a limit, if it is above 0: the message can be given back so often,
-	// and once more it is gone. RabbitMQ 4.0 has one of 20 where nothing else is said.
+	// LimitedTo is a bug if it is above 0: it is the delivery limit of the quorum queue. A message that was returned
+	// that many times is dropped at the next return. The default limit of RabbitMQ 4.0 is 20.
 	LimitedTo int
-	// InTransaction publishes the message anew to release, and acknowledges the old one in the same transaction.
+	// InTransaction makes a release publish a new message and acknowledge the old one, in one transaction.
 	InTransaction bool
-	// ConnectionEach has a connection for each hold, whose end releases it.
+	// ConnectionEach uses a connection for each hold. A release closes the connection.
 	ConnectionEach bool
-	// Discarded is the bug that rejects the message to release, and does not have it put back.
+	// Discarded is a bug: a release rejects the message without requeueing it.
 	Discarded bool
-	// Endless is the bug that waits for the message without end.
+	// Endless is a bug: an acquire waits for the message without a timeout.
 	Endless bool
-	// LateKept is the bug that forgets the message that is delivered when nobody waits for it any more.
+	// LateKept is a bug: if the message arrives after the acquire has stopped waiting, the client keeps it without
+	// knowing.
 	LateKept bool
-	// Unguarded is the bug that lets two who find no token at the same time both make one.
+	// Unguarded is a bug: two clients that find no token at the same time both create one.
 	Unguarded bool
-	// Acknowledged is the bug that acknowledges the message to release: it is gone for good.
+	// Acknowledged is a bug: a release acknowledges the message, which deletes it.
 	Acknowledged bool
-	// FromMemory is the bug that asks nobody whether the lock is still held.
+	// FromMemory is a bug: verify does not ask the broker whether the lock is still held.
 	FromMemory bool
-	// Refetches is the bug that mends a broken channel when it verifies, and fetches the message anew.
+	// Refetches is a bug: if the channel is closed, verify opens another one and gets the message again.
 	Refetches bool
-	// NoAck is the bug that has the message delivered without acknowledgement: nobody puts back what a dead client has.
+	// NoAck is a bug: the message is delivered without acknowledgement. If the holder dies, nobody returns the
+	// message.
 	NoAck bool
-	// Assumes is the bug that takes the first consumer for the active one, and does not wait for the message.
+	// Assumes is a bug: the first consumer believes that it is the active one, and does not wait for the message.
 	Assumes bool
 }
 
@@ -372,7 +375,7 @@ func (t Token) subscribe(m *Mutex, name string) (bool, error) {
 	if err := m.ch.Cancel("holder", false); err != nil {
 		return false, err
 	}
-	for d := range deliveries { // it came too late, or at the last moment
+	for d := range deliveries { // it arrived too late, or just in time
 		held, m.tag = !t.LateKept, d.DeliveryTag
 	}
 	return held, nil
@@ -397,7 +400,7 @@ func (t Token) make(m *Mutex, name string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if made { // by somebody else meanwhile
+		if made { // another client has created it meanwhile
 			return true, t.over(m, name)
 		}
 	}
@@ -418,7 +421,7 @@ func (t Token) make(m *Mutex, name string) (bool, error) {
 	return true, t.over(m, name)
 }
 
-// arguments are those of the queue that has the message.
+// arguments returns the arguments of the queue that has the message.
 func (t Token) arguments() amqp.Table {
 	arguments := amqp.Table{}
 	if t.Single {
@@ -441,7 +444,7 @@ func (t Token) over(m *Mutex, name string) error {
 	return err
 }
 
-// look asks on the channel that has the message: as long as it is open, so does the client have that.
+// look sends a request on the channel that has the message. While the channel is open, the client has the message.
 func (t Token) look(m *Mutex, name string) error {
 	switch {
 	case t.FromMemory:
@@ -486,17 +489,18 @@ func (t Token) giveBack(m *Mutex, name string) error {
 	return m.ch.Nack(m.tag, false, true)
 }
 
-// Consumer is a mutex by an exclusive consumer: whoever consumes the lock's queue exclusively holds the lock.
+// Consumer is a mutex that uses an exclusive consumer: the client that consumes the lock's queue exclusively holds
+// the lock.
 type Consumer struct {
-	// Quorum is the bug that takes a quorum queue, which has no exclusive consumers and says nothing of that.
+	// Quorum is a bug: it uses a quorum queue. Such queues ignore that a consumer is exclusive, without an error.
 	Quorum bool
-	// NotExclusive is the bug that forgets to say so: RabbitMQ serves consumers in turn.
+	// NotExclusive is a bug: the consumer is not exclusive, so several clients can consume.
 	NotExclusive bool
-	// NotCancelled is the bug that leaves the consumer to itself: the lock stays taken.
+	// NotCancelled is a bug: a release does not cancel the consumer, so the lock stays taken.
 	NotCancelled bool
-	// FromMemory is the bug that asks nobody whether the lock is still held.
+	// FromMemory is a bug: verify does not ask the broker whether the lock is still held.
 	FromMemory bool
-	// OtherChannel is the bug that asks on another channel than the one that has the consumer.
+	// OtherChannel is a bug: verify asks on another channel than the one with the consumer.
 	OtherChannel bool
 }
 
@@ -514,7 +518,7 @@ func (c Consumer) claim(m *Mutex, name string) (bool, error) {
 		_, err = m.refused(err, amqp.AccessRefused)
 		return false, err
 	}
-	go func() { // nothing is sent there
+	go func() { // nothing is ever published to this queue
 		for range deliveries {
 		}
 	}()

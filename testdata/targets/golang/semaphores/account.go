@@ -9,20 +9,21 @@ type Resizable interface {
 	remove(c *Client, name string, slots int) error
 }
 
-// Account is a semaphore by messages that are all alike, of which some can be added and removed. A message for each is in a
-// second queue, the account. Both change in one transaction, and whoever changes or counts it keeps others from that.
+// Account is a semaphore that uses messages without numbers, of which some can be added and removed. A second queue,
+// the account, has one entry for each message. Both queues change in one transaction. A client that changes or counts
+// the slots excludes others from that.
 type Account struct {
 	Tokens
-	// Taken is the bug that does not look whether a message was there to be removed: of a slot that is held, the entry goes.
+	// Taken is a bug: a removal does not check that it got a message. If the slot is held, only the entry is removed.
 	Taken bool
 }
 
-// Add adds slots.
+// Add adds the given number of slots.
 func (c *Client) Add(name string, slots int) error {
 	return c.administer(name, func() error { return c.design.(Resizable).add(c, name, slots) })
 }
 
-// Remove removes slots that nobody holds.
+// Remove removes slots. It fails with ErrBusy if too few slots are free.
 func (c *Client) Remove(name string, slots int) error {
 	return c.administer(name, func() error { return c.design.(Resizable).remove(c, name, slots) })
 }
@@ -45,7 +46,7 @@ func (a Account) add(c *Client, name string, slots int) error {
 	return a.put(c, name, slots)
 }
 
-// put puts so many messages and their entries.
+// put publishes the given number of messages, and an entry for each.
 func (a Account) put(c *Client, name string, slots int) error {
 	return c.aside(func(ch *amqp.Channel) error {
 		if err := ch.Tx(); err != nil {
@@ -73,7 +74,7 @@ func (a Account) create(c *Client, name string, slots int) error {
 	return a.put(c, name, slots-there)
 }
 
-// destroy is that of all messages that are there, which may be none.
+// destroy deletes the lock, even if it has no slots.
 func (a Account) destroy(c *Client, name string) error {
 	switch there, err := c.size(name); {
 	case err != nil:
@@ -89,7 +90,8 @@ func (a Account) destroy(c *Client, name string) error {
 	return nil
 }
 
-// remove takes the messages, and then their entries. If somebody has one of them, what was taken goes back with the channel.
+// remove takes messages from the queue, and then their entries. If there are too few messages, because clients hold
+// them, closing the channel returns those that were taken.
 func (a Account) remove(c *Client, name string, slots int) error {
 	switch there, err := c.size(name); {
 	case err != nil:
@@ -117,7 +119,7 @@ func (a Account) remove(c *Client, name string, slots int) error {
 	})
 }
 
-// take takes so many messages off a queue, or as many as there are.
+// take takes up to most messages from a queue, and returns how many it has taken.
 func take(ch *amqp.Channel, queue string, most int) (taken int, err error) {
 	for ; taken < most; taken++ {
 		d, ok, err := ch.Get(queue, false)

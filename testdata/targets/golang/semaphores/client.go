@@ -1,5 +1,5 @@
-// Package semaphores has semaphores on RabbitMQ of other designs than the guidelines', with amqp091-go, and some with a
-// bug each.
+// Package semaphores has semaphores on RabbitMQ with other designs than the amqp-locks guidelines describe. They use
+// amqp091-go, and some have a bug each.
 package semaphores
 
 import (
@@ -9,20 +9,20 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// ErrBusy is the error of a call that did nothing, because others were in the way.
+// ErrBusy is the error of a call that had no effect, because other clients were in the way.
 var ErrBusy = errors.New("others are in the way")
 
-// Design is how a semaphore holds its slots.
+// Design is a way to implement a semaphore.
 type Design interface {
-	// claim tries to get a slot: its number, or 0.
+	// claim tries to acquire a slot. It returns the slot's number, or 0.
 	claim(*Client, string) (int, error)
-	// look asks the broker something that it answers only if what was claimed is still held.
+	// look sends the broker a request that succeeds only if the slot is still held.
 	look(*Client, string, int) error
-	// giveBack gives a slot back.
+	// giveBack releases a slot.
 	giveBack(*Client, string, int) error
 }
 
-// Created is the design of semaphores that are made with so many slots.
+// Created is the design of a semaphore that is created with a number of slots.
 type Created interface {
 	Design
 	create(*Client, string, int) error
@@ -30,9 +30,9 @@ type Created interface {
 	count(*Client, string) (int, error)
 }
 
-// Client is one client of semaphores: a connection, a channel for what is held, and one for each question that may end
-// it. It holds one slot at most, and is not safe for concurrent use. Whatever goes wrong that is no answer, it gives the
-// connection up, and with it what it holds.
+// Client is one client: a connection, a channel for the slot that it holds, and a new channel for each request whose
+// refusal closes the channel. It holds at most one slot, and is not safe for concurrent use. After an error other
+// than a refusal, it closes the connection, which releases the slot.
 type Client struct {
 	url    string
 	design Design
@@ -40,19 +40,20 @@ type Client struct {
 	ch     *amqp.Channel
 	held   string
 	slot   int
-	tag    uint64 // of the message that stands for the slot
-	limit  int    // that its caller has stated
-	token  int64  // the fencing token that it has drawn last
-	// declared are the exchanges that it has made.
+	tag    uint64 // delivery tag of the message that represents the slot
+	limit  int    // limit that the caller of acquire has stated
+	token  int64  // fencing token of the last grant
+	// declared are the names of the exchanges that this client has created.
 	declared map[string]bool
 }
 
-// New makes a client, which connects when it is first used.
+// New returns a client, which connects at its first use.
 func New(_ context.Context, url string, d Design) (*Client, error) {
 	return &Client{url: url, design: d}, nil
 }
 
-// connect connects unless connected. A slot that was held went with the old connection, or the old channel.
+// connect opens a connection and a channel, if there are none. A slot that was held on an old connection or channel
+// is lost.
 func (c *Client) connect() (err error) {
 	if c.conn == nil || c.conn.IsClosed() {
 		c.ch, c.held = nil, ""
@@ -74,7 +75,7 @@ func (c *Client) abandon() {
 	}
 }
 
-// aside does something on a channel of its own, so that an answer that closes the channel takes nothing with it.
+// aside calls do with a new channel, so that a refusal, which closes the channel, does not release a held slot.
 func (c *Client) aside(do func(*amqp.Channel) error) error {
 	ch, err := c.conn.Channel()
 	if err != nil {
@@ -86,13 +87,13 @@ func (c *Client) aside(do func(*amqp.Channel) error) error {
 	return ch.Close()
 }
 
-// refused reports whether the broker said no with this code.
+// refused reports whether the broker has refused a request with this code.
 func refused(err error, code int) bool {
 	var closed *amqp.Error
 	return errors.As(err, &closed) && closed.Code == code
 }
 
-// Acquire tries to get a slot of a lock: its number, or 0.
+// Acquire tries to acquire a slot of a lock. It returns the slot's number, or 0.
 func (c *Client) Acquire(_ context.Context, name string) (int, error) {
 	if err := c.connect(); err != nil {
 		return 0, err
@@ -119,7 +120,7 @@ func (c *Client) Verify(_ context.Context, name string, slot int) (bool, error) 
 	return c.held == name, nil
 }
 
-// Release gives the slot back.
+// Release releases the slot.
 func (c *Client) Release(_ context.Context, name string, slot int) error {
 	if c.held != name || c.slot != slot {
 		return nil
@@ -131,17 +132,17 @@ func (c *Client) Release(_ context.Context, name string, slot int) error {
 	return nil
 }
 
-// Create makes a lock with so many slots, or the slots that are missing.
+// Create creates a lock with the given number of slots. If it exists with fewer slots, Create adds the missing ones.
 func (c *Client) Create(_ context.Context, name string, slots int) error {
 	return c.administer(name, func() error { return c.design.(Created).create(c, name, slots) })
 }
 
-// Destroy takes a lock away that nobody holds.
+// Destroy deletes a lock that nobody holds.
 func (c *Client) Destroy(_ context.Context, name string) error {
 	return c.administer(name, func() error { return c.design.(Created).destroy(c, name) })
 }
 
-// Count is how many slots a lock has.
+// Count returns the number of slots of a lock.
 func (c *Client) Count(_ context.Context, name string) (int, error) {
 	if err := c.connect(); err != nil {
 		return 0, err
@@ -153,7 +154,7 @@ func (c *Client) Count(_ context.Context, name string) (int, error) {
 	return n, err
 }
 
-// administer changes a lock while nobody else does.
+// administer calls change while no other client changes the lock.
 func (c *Client) administer(name string, change func() error) error {
 	if err := c.connect(); err != nil {
 		return err
@@ -179,7 +180,7 @@ func (c *Client) administer(name string, change func() error) error {
 	return err
 }
 
-// Close closes the connection, and with it releases what is held.
+// Close closes the connection, which releases what the client holds.
 func (c *Client) Close() error {
 	c.abandon()
 	return nil

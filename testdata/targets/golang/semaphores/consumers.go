@@ -6,19 +6,20 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Consumers is a semaphore by exclusive consumers: a slot is a queue, and whoever consumes it holds the slot.
+// Consumers is a semaphore that uses exclusive consumers. Each slot is a queue; the client that consumes the queue
+// holds the slot.
 type Consumers struct {
-	// NotExclusive is the bug that forgets to say so.
+	// NotExclusive is a bug: the consumers are not exclusive.
 	NotExclusive bool
-	// NotCancelled is the bug that leaves the consumer to itself.
+	// NotCancelled is a bug: a release does not cancel the consumer.
 	NotCancelled bool
-	// FromMemory is the bug that asks nobody whether the slot is still held.
+	// FromMemory is a bug: verify does not ask the broker whether the slot is still held.
 	FromMemory bool
-	// Refusal is the bug that takes ACCESS_REFUSED for yes, as the channel is opened again.
+	// Refusal is a bug: after ACCESS_REFUSED, the client opens the channel again and believes that it holds the slot.
 	Refusal bool
 }
 
-// MaxSlots is where looking for slots ends.
+// MaxSlots is the highest slot number.
 const MaxSlots = 30
 
 func slotQueue(name string, slot int) string { return fmt.Sprintf("slots/%d/of/%s", slot-1, name) }
@@ -72,7 +73,7 @@ func (s Consumers) create(c *Client, name string, slots int) error {
 	return nil
 }
 
-// destroy deletes the last slot first, unless somebody holds it.
+// destroy deletes all slots, the last one first. It fails with ErrBusy if a client holds the last one.
 func (s Consumers) destroy(c *Client, name string) error {
 	there, err := s.count(c, name)
 	if err != nil {

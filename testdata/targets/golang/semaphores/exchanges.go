@@ -6,21 +6,22 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Exchanges is a semaphore whose slots are exchanges: a slot is there as long as its exchange is, and whoever has the
-// exclusive queue beside it holds it. Slots are added only to a lock that has one.
+// Exchanges is a semaphore whose slots are exchanges. A slot exists as long as its exchange exists. The client with
+// the slot's exclusive queue holds the slot. Slots can be added only to a lock that has at least one.
 type Exchanges struct {
-	// RemovesFirst is the bug that removes the first slots instead of the last.
+	// RemovesFirst is a bug: a removal deletes the first slots, not the last ones.
 	RemovesFirst bool
-	// NoneOfTwo is the bug that adds nothing to a lock with several slots.
+	// NoneOfTwo is a bug: no slot can be added to a lock with several slots.
 	NoneOfTwo bool
-	// Remembers is the bug that makes no exchange that it has made before: drivers keep what they have declared.
+	// Remembers is a bug: the client does not create an exchange that it has created before, even if it was deleted
+	// meanwhile.
 	Remembers bool
 }
 
 func (Exchanges) exchange(name string, slot int) string { return fmt.Sprintf("%s.slot.%d", name, slot) }
 func (Exchanges) holder(name string, slot int) string   { return fmt.Sprintf("%s.holder.%d", name, slot) }
 
-// there reports whether a lock has a slot.
+// there reports whether a slot of a lock exists.
 func (e Exchanges) there(c *Client, name string, slot int) (bool, error) {
 	err := c.aside(func(ch *amqp.Channel) error {
 		return ch.ExchangeDeclarePassive(e.exchange(name, slot), "fanout", true, false, false, false, nil)
@@ -55,7 +56,7 @@ func (e Exchanges) claim(c *Client, name string) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		there, err := e.there(c, name, slot) // it may have been removed meanwhile
+		there, err := e.there(c, name, slot) // another client may have removed the slot meanwhile
 		if there || err != nil {
 			return slot, err
 		}
@@ -109,7 +110,7 @@ func (e Exchanges) add(c *Client, name string, slots int) error {
 	}
 }
 
-// remove deletes the last slots, whether somebody holds them or not: who does finds out when it verifies.
+// remove deletes the last slots, even if they are held. A holder learns of it at its next verify.
 func (e Exchanges) remove(c *Client, name string, slots int) error {
 	there, err := e.count(c, name)
 	if err == nil && there == 0 {

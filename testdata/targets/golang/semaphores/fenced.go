@@ -11,17 +11,19 @@ import (
 // FencedClient is a client of semaphores that give fencing tokens.
 type FencedClient struct{ *Client }
 
-// Token is the fencing token of the slot that it has acquired.
+// Token returns the fencing token of the last grant.
 func (c FencedClient) Token(string, int) int64 { return c.token }
 
-// Fenced is a semaphore by numbered messages that gives fencing tokens: who has a message publishes to another queue, and how
-// many messages that has then is the token. Clients that draw at the same time may draw the same.
+// Fenced is a semaphore that uses numbered messages and gives fencing tokens. A client that has got a message
+// publishes one to another queue; the number of messages there is the token. Clients that do so at the same time may
+// get the same token.
 type Fenced struct {
 	Tokens
-	// DrawnFirst is the bug that draws the token before a slot is had: who is overtaken in between has a smaller one than who
-	// held it before.
+	// DrawnFirst is a bug: the token is drawn before the slot is acquired. Between the two, another client may draw a
+	// larger token and hold the slot first.
 	DrawnFirst bool
-	// BySlot is the bug that counts the grants of each slot by itself: one slot's may be larger than a later one's of another.
+	// BySlot is a bug: the grants of each slot are counted separately. So a later grant of another slot may have a
+	// smaller token.
 	BySlot bool
 }
 
@@ -38,8 +40,8 @@ func (f Fenced) claim(c *Client, name string) (slot int, err error) {
 	return slot, err
 }
 
-// draw draws the next token. Its last request goes by the channel that has the message: if it is answered, the channel
-// still has it.
+// draw gets the next token. Its last request uses the channel that has the message. If the broker answers it, the
+// client still has the message.
 func (f Fenced) draw(c *Client, name string, slot int) error {
 	numbers := name + ".numbers"
 	if f.BySlot {

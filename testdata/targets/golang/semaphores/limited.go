@@ -7,31 +7,33 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Limiting is a design whose callers state how many may hold a lock at once.
+// Limiting is a design whose callers state how many clients may hold a lock at once.
 type Limiting interface {
 	Design
 	limiting()
 }
 
-// LimitedClient is a client of such semaphores.
+// LimitedClient is a client of semaphores with such a design.
 type LimitedClient struct{ *Client }
 
-// AcquireLimited tries to get a slot of a lock that no more than so many may hold, as its caller says: its number, or 0.
+// AcquireLimited tries to acquire a slot of a lock that at most limit clients may hold. It returns the slot's number,
+// or 0.
 func (c LimitedClient) AcquireLimited(ctx context.Context, name string, limit int) (int, error) {
 	c.limit = limit
 	return c.Acquire(ctx, name)
 }
 
-// Limited is a semaphore by numbered messages. Callers state how many of them may be taken. A client that takes one learns
-// with it how many are left. It then asks how many there are, a number that does not shrink while one is taken. If too many
-// are taken, its own among them, it puts its own back.
+// Limited is a semaphore that uses numbered messages. Callers state how many of them may be taken. When a client gets
+// a message, it learns how many are left. Then it asks how many messages exist; that number cannot shrink while a
+// message is taken. If more are taken than its caller's limit, it returns its own.
 type Limited struct {
 	Tokens
-	// LooksFirst is the bug that looks how many are had before it takes one: others may take theirs in between.
+	// LooksFirst is a bug: a client checks the limit before it takes a message. Others may take theirs in between.
 	LooksFirst bool
-	// CountsFirst is the bug that asks how many there are before it takes one: others may be made in between.
+	// CountsFirst is a bug: a client asks how many messages exist before it takes one. Others may be created in
+	// between.
 	CountsFirst bool
-	// Ignores is the bug that takes what there is, whatever its caller says.
+	// Ignores is a bug: a client takes a message whatever its caller's limit.
 	Ignores bool
 }
 
@@ -49,11 +51,11 @@ func (l Limited) claim(c *Client, name string) (int, error) {
 	}
 	d, ok, err := c.ch.Get(name+".tokens", false)
 	switch {
-	case refused(err, amqp.NotFound): // it was destroyed meanwhile
+	case refused(err, amqp.NotFound): // the lock was destroyed meanwhile
 		return 0, nil
 	case err != nil || !ok:
 		return 0, err
-	case !l.CountsFirst: // on the channel that has the message: if it answers, that is still so
+	case !l.CountsFirst: // ask on the channel that has the message: an answer means that it still has it
 		q, err := c.ch.QueueDeclarePassive(name+".size", true, false, false, false, nil)
 		if err != nil {
 			return 0, err
@@ -67,7 +69,7 @@ func (l Limited) claim(c *Client, name string) (int, error) {
 	return strconv.Atoi(string(d.Body))
 }
 
-// few reports whether fewer are had than the caller's limit.
+// few reports whether fewer messages are taken than the caller's limit. size is the number of messages that exist.
 func (l Limited) few(c *Client, name string, size int) (few bool, err error) {
 	err = c.aside(func(ch *amqp.Channel) error {
 		q, err := ch.QueueDeclarePassive(name+".tokens", true, false, false, false, nil)
@@ -80,10 +82,12 @@ func (l Limited) few(c *Client, name string, size int) (few bool, err error) {
 	return few, err
 }
 
-// Counted is a lock without creation, which as many may hold as callers say. A holder consumes one queue. A client that
-// begins to consume learns how many do, and stops if these are too many.
+// Counted is a lock that is not created before use, and whose callers state how many clients may hold it. Each holder
+// consumes the same queue. A client that acquires begins to consume, learns the number of consumers, and stops if
+// there are more than its limit.
 type Counted struct {
-	// LooksFirst is the bug that looks how many consume before it does: others may begin to in between.
+	// LooksFirst is a bug: a client checks the number of consumers before it begins to consume. Others may begin in
+	// between.
 	LooksFirst bool
 }
 

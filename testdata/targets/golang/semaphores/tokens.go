@@ -6,31 +6,33 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Tokens is a semaphore by messages of one queue. Each has the number of a slot, and a client that has it, unacknowledged,
-// holds that slot. A second queue has as many messages as there are slots.
+// Tokens is a semaphore that uses the messages of one queue. Each message has the number of a slot. A client that has
+// the message unacknowledged holds the slot. A second queue has as many messages as there are slots.
 type Tokens struct {
-	// Alike has messages without numbers: any of them is as good as another, and every slot is called 1.
+	// Alike uses messages without numbers. Then every slot has the number 1.
 	Alike bool
-	// InHeader has the numbers in a header of the messages, and not in their bodies.
+	// InHeader has the slot numbers in a header of the messages, not in their bodies.
 	InHeader bool
-	// Acknowledged is the bug that acknowledges the message to release: the slot is gone.
+	// Acknowledged is a bug: a release acknowledges the message, which deletes the slot.
 	Acknowledged bool
-	// AckThenPublish is the bug that acknowledges the message and then publishes it again: who dies in between takes the
-	// slot along.
+	// AckThenPublish is a bug: a release acknowledges the message, and then publishes it again. If the client dies in
+	// between, the slot is lost.
 	AckThenPublish bool
-	// PublishThenAck is the bug that does so the other way round: who dies in between leaves two.
+	// PublishThenAck is a bug: a release publishes the message again, and then acknowledges the old one. If the
+	// client dies in between, there are two messages for the slot.
 	PublishThenAck bool
-	// NoAck has messages fetched without acknowledgement: nobody puts back what a dead client has.
+	// NoAck is a bug: messages are fetched without acknowledgement. If the holder dies, nobody returns the message.
 	NoAck bool
-	// Twice is the bug that puts messages for all slots whenever a lock is created.
+	// Twice is a bug: each creation of a lock publishes messages for all slots, even if they exist.
 	Twice bool
-	// FromMemory is the bug that asks nobody whether the slot is still held.
+	// FromMemory is a bug: verify does not ask the broker whether the slot is still held.
 	FromMemory bool
-	// OtherChannel is the bug that asks on another channel than the one that has the message.
+	// OtherChannel is a bug: verify asks on another channel than the one that has the message.
 	OtherChannel bool
-	// All is the bug that takes all messages that there are, as a subscription without a prefetch does, and gives all back.
+	// All is a bug: an acquire takes all messages, as a subscription without a prefetch limit does, and a release
+	// returns all.
 	All bool
-	// SizeAges is the bug that has what counts the slots deleted after a minute.
+	// SizeAges is a bug: the messages that count the slots expire after a minute.
 	SizeAges bool
 }
 
@@ -40,7 +42,7 @@ func (t Tokens) claim(c *Client, name string) (int, error) {
 	}
 	d, ok, err := c.ch.Get(name+".tokens", t.NoAck)
 	if err != nil || !ok {
-		if refused(err, amqp.NotFound) { // it was destroyed meanwhile
+		if refused(err, amqp.NotFound) { // the lock was destroyed meanwhile
 			return 0, nil
 		}
 		return 0, err
@@ -96,7 +98,8 @@ func (t Tokens) giveBack(c *Client, name string, slot int) error {
 	return c.ch.Nack(c.tag, t.All, true)
 }
 
-// size is how many slots there are: none where only a part is left of a lock, of which the messages were destroyed first.
+// size returns the number of slots of a lock. It returns 0 if the queue of messages does not exist, for example after
+// an incomplete deletion.
 func (c *Client) size(name string) (n int, err error) {
 	err = c.aside(func(ch *amqp.Channel) error {
 		for _, queue := range []string{".tokens", ".size"} {
@@ -114,7 +117,8 @@ func (c *Client) size(name string) (n int, err error) {
 	return n, err
 }
 
-// put puts the message for a slot, and one that counts it where it is new, in one transaction.
+// put publishes the message for a slot. If counted is true, it also publishes a message that counts the slot, in the
+// same transaction.
 func (t Tokens) put(c *Client, name string, slot int, counted bool) error {
 	return c.aside(func(ch *amqp.Channel) error {
 		if err := ch.Tx(); err != nil {
@@ -144,7 +148,7 @@ func (t Tokens) create(c *Client, name string, slots int) error {
 		_, err := ch.QueueDeclarePassive(name+".tokens", true, false, false, false, nil)
 		return err
 	})
-	if refused(err, amqp.NotFound) { // what counts them may be left
+	if refused(err, amqp.NotFound) { // the second queue may be left of an earlier lock
 		_, err = c.ch.QueueDelete(name+".size", false, false, false)
 	}
 	if err != nil {
@@ -174,7 +178,8 @@ func (t Tokens) create(c *Client, name string, slots int) error {
 	return nil
 }
 
-// destroy takes all messages first: they go with the queue. If somebody has one, the others are put back.
+// destroy takes all messages, and then deletes the queues. If a client has a message, the messages that were taken
+// are returned.
 func (t Tokens) destroy(c *Client, name string) error {
 	there, err := c.size(name)
 	if err != nil || there == 0 {

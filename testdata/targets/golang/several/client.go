@@ -1,6 +1,6 @@
-// Package several has mutexes on RabbitMQ whose clients hold any number of locks at once, with amqp091-go, right ones and
-// some with a bug each. Most of the bugs show in no plain use. They take a release without a hold, a long time without use,
-// a second lock, a reply that comes late, or a client that waits.
+// Package several has mutexes on RabbitMQ whose clients can hold several locks at once. They use amqp091-go. Some
+// have a bug each. Most bugs do not show in simple use: they need a release without a hold, a long time without use,
+// a second lock, a late reply, or a client that waits.
 package several
 
 import (
@@ -11,42 +11,44 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Design is how a lock is held.
+// Design is a way to implement a lock.
 type Design interface {
-	// claim tries to get a lock, by a channel that is there for it alone. Its results say what it has.
+	// claim tries to acquire a lock, on a channel that is used for this lock only. tag is the delivery tag of the
+	// message by which it is held, if there is one.
 	claim(c *Client, ch *amqp.Channel, name string) (tag uint64, held bool, err error)
-	// giveBack gives a lock back that was claimed by that channel.
+	// giveBack releases a lock that was acquired on channel ch.
 	giveBack(c *Client, ch *amqp.Channel, name string, tag uint64) error
-	// forsake gives up whatever may be left of a lock whose channel is gone.
+	// forsake releases what may be left of a lock whose channel is closed.
 	forsake(c *Client)
 }
 
-// Bug is a mistake. NoBug makes none.
+// Bug is a mistake in a client. NoBug is a client without a mistake.
 type Bug string
 
-// The bugs.
+// The bugs that a client can have.
 const (
 	NoBug Bug = ""
-	// ReleasesAnyway does not look whether it holds what it gives back.
+	// ReleasesAnyway: a release does not check whether the client holds the lock.
 	ReleasesAnyway Bug = "releases-anyway"
-	// ReleasesAfterNo forgets what a verify has told it.
+	// ReleasesAfterNo: a release ignores that an earlier verify has returned false.
 	ReleasesAfterNo Bug = "releases-after-no"
-	// OneFlag remembers that something is held, and not what.
+	// OneFlag: the client remembers that it holds a lock, but not which one.
 	OneFlag Bug = "one-flag"
-	// LastOnly gives back what was acquired last, whatever is asked for.
+	// LastOnly: a release releases the lock that was acquired last, whatever lock is asked for.
 	LastOnly Bug = "last-only"
-	// Expires has a holder's queue deleted that is not used for a minute.
+	// Expires: a holder's queue expires if it is not used for some seconds.
 	Expires Bug = "expires"
-	// Ages has tokens that nobody takes for a minute deleted.
+	// Ages: a token message expires if nobody takes it for some seconds.
 	Ages Bug = "ages"
-	// Impatient waits for a second for an answer, and takes none for a no.
+	// Impatient: if there is no answer within a second, an acquire returns that the lock is taken.
 	Impatient Bug = "impatient"
-	// OldTag claims by one channel whatever it claims, opens it again when it is closed, and gives back by it what it has had
-	// by the one before.
+	// OldTag: all locks are acquired on one channel. If that is closed, the client opens another one, and releases
+	// locks on it with delivery tags of the old one.
 	OldTag Bug = "old-tag"
-	// TakesAlong claims by one channel whatever it claims, and gives all back that came by it before.
+	// TakesAlong: all locks are acquired on one channel, and a release returns all messages that were delivered on
+	// it.
 	TakesAlong Bug = "takes-along"
-	// HangsUp gives a lock back by closing the connection, and with it whatever else it holds.
+	// HangsUp: a release closes the connection, which releases all other locks as well.
 	HangsUp Bug = "hangs-up"
 )
 
@@ -58,7 +60,7 @@ type Client struct {
 	conn   *amqp.Connection
 	holds  map[string]hold
 	last   string
-	only   *amqp.Channel // by which all is claimed, of the bugs OldTag and TakesAlong
+	only   *amqp.Channel // the channel for all locks; used only with the bugs OldTag and TakesAlong
 }
 
 type hold struct {
@@ -66,15 +68,15 @@ type hold struct {
 	tag uint64
 }
 
-// New makes a client, which connects when it is first used.
+// New returns a client, which connects at its first use.
 func New(_ context.Context, url string, d Design, b Bug) (*Client, error) {
 	return &Client{url: url, design: d, bug: b, holds: make(map[string]hold)}, nil
 }
 
-// Several says that a client may hold several locks at once.
+// Several returns true: a client can hold several locks at once.
 func (c *Client) Several() bool { return true }
 
-// connect connects unless connected. The locks that were held went with the old connection.
+// connect opens a connection if there is none. Locks that were held on an old connection are lost.
 func (c *Client) connect() (err error) {
 	if c.conn == nil || c.conn.IsClosed() {
 		c.conn, err = amqp.Dial(c.url)
@@ -83,14 +85,14 @@ func (c *Client) connect() (err error) {
 	return err
 }
 
-// close closes a channel that nothing is held by.
+// close closes a channel on which no lock is held.
 func (c *Client) close(ch *amqp.Channel) {
 	if ch != c.only && !ch.IsClosed() {
 		ch.Close()
 	}
 }
 
-// Acquire tries to get a lock: 1 if it is held now, or 0.
+// Acquire tries to acquire a lock. It returns 1 if the client holds the lock now, and 0 if the lock is taken.
 func (c *Client) Acquire(_ context.Context, name string) (int, error) {
 	if err := c.connect(); err != nil {
 		return 0, err
@@ -116,7 +118,7 @@ func (c *Client) Acquire(_ context.Context, name string) (int, error) {
 	return 0, err
 }
 
-// channel opens a channel to claim a lock by.
+// channel returns a channel on which to acquire a lock.
 func (c *Client) channel() (ch *amqp.Channel, err error) {
 	if c.bug != OldTag && c.bug != TakesAlong {
 		return c.conn.Channel()
@@ -127,12 +129,13 @@ func (c *Client) channel() (ch *amqp.Channel, err error) {
 	return c.only, err
 }
 
-// deadline is how long a claim waits for an answer: what comes later is given back with the connection.
+// deadline is the maximum time for an acquire to wait for an answer. After that, the client closes the connection,
+// which releases a lock that is granted later.
 const deadline = time.Second
 
 var errLate = errors.New("the broker did not answer in time")
 
-// claim claims a lock, and waits no longer than it may.
+// claim tries to acquire a lock, and waits at most for deadline.
 func (c *Client) claim(ch *amqp.Channel, name string) (tag uint64, held bool, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -150,7 +153,7 @@ func (c *Client) claim(ch *amqp.Channel, name string) (tag uint64, held bool, er
 	return 0, false, errLate
 }
 
-// Verify reports whether a lock is still held: as long as the channel is open by which it was claimed, and the broker
+// Verify reports whether a lock is still held. It is if the channel on which it was acquired is open, and the broker
 // answers on it.
 func (c *Client) Verify(_ context.Context, name string, _ int) (bool, error) {
 	h, held := c.holds[name]
@@ -160,7 +163,7 @@ func (c *Client) Verify(_ context.Context, name string, _ int) (bool, error) {
 	if c.bug == OldTag {
 		h.ch = c.only
 	}
-	if h.ch == nil { // of the bug OneFlag
+	if h.ch == nil { // only with the bug OneFlag
 		return !c.conn.IsClosed(), nil
 	}
 	if !h.ch.IsClosed() && h.ch.Qos(0, 0, false) == nil {
@@ -173,7 +176,7 @@ func (c *Client) Verify(_ context.Context, name string, _ int) (bool, error) {
 	return false, nil
 }
 
-// Release gives a lock back.
+// Release releases a lock.
 func (c *Client) Release(_ context.Context, name string, _ int) error {
 	if c.bug == LastOnly {
 		name = c.last
@@ -209,7 +212,7 @@ func (c *Client) Release(_ context.Context, name string, _ int) error {
 	return nil
 }
 
-// Close closes the connection, and with it releases what is held.
+// Close closes the connection, which releases what the client holds.
 func (c *Client) Close() error {
 	if c.conn != nil && !c.conn.IsClosed() {
 		c.conn.Close()
@@ -217,7 +220,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// refused reports whether the broker said no with this code.
+// refused reports whether the broker has refused a request with this code.
 func refused(err error, code int) bool {
 	var closed *amqp.Error
 	return errors.As(err, &closed) && closed.Code == code

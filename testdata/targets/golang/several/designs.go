@@ -4,7 +4,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// Queue is a mutex by an exclusive queue: whoever has it holds the lock.
+// Queue is a mutex that uses an exclusive queue: the client whose connection has the queue holds the lock.
 type Queue struct{}
 
 func (Queue) claim(c *Client, ch *amqp.Channel, name string) (uint64, bool, error) {
@@ -24,12 +24,12 @@ func (Queue) giveBack(_ *Client, ch *amqp.Channel, name string, _ uint64) error 
 	return err
 }
 
-// forsake ends the connection: the queue is that one's.
+// forsake closes the connection, since the queue belongs to it.
 func (Queue) forsake(c *Client) { c.Close() }
 
-// Token is a mutex by the only message of a queue, which is published through an exchange of its own: whoever has it
-// unacknowledged holds the lock. A release publishes it anew, in one transaction with the acknowledgement of the old one.
-// A client has the queue's exclusive companion while it makes the queue, and a third queue says that it is made.
+// Token is a mutex that uses the only message of a queue: the client that has it unacknowledged holds the lock. The
+// message is published through an exchange of its own. A release returns the message to the queue. While a client
+// creates the queue, it has a second, exclusive queue. A third queue marks that creation is complete.
 type Token struct{}
 
 func (Token) claim(c *Client, ch *amqp.Channel, name string) (uint64, bool, error) {
@@ -69,11 +69,11 @@ func (Token) giveBack(c *Client, ch *amqp.Channel, name string, tag uint64) erro
 	return ch.TxCommit()
 }
 
-// forsake does nothing: the token went back with the channel.
+// forsake does nothing, since the token was returned when the channel was closed.
 func (Token) forsake(*Client) {}
 
-// Tidy is a Token whose clients give up all that they hold when they have lost some of it: channel by channel, and then the
-// connection.
+// Tidy is like [Token], but a client that has lost a lock releases all its other locks: it closes their channels, and
+// then the connection.
 type Tidy struct{ Token }
 
 func (Tidy) forsake(c *Client) {
@@ -87,7 +87,7 @@ func put(ch *amqp.Channel, name string) error {
 	return ch.Publish("exchange."+name, "token", true, false, amqp.Publishing{DeliveryMode: amqp.Persistent})
 }
 
-// aside does something on a channel of its own.
+// aside calls do with a new channel.
 func (c *Client) aside(do func(*amqp.Channel) error) error {
 	ch, err := c.conn.Channel()
 	if err != nil {
@@ -110,7 +110,7 @@ func (c *Client) made(name string) (bool, error) {
 	return err == nil, err
 }
 
-// make makes the queue with its token, unless somebody else is at it.
+// make creates the queue with its token. It returns false if another client is doing so.
 func (c *Client) make(name string) (done bool, err error) {
 	err = c.aside(func(ch *amqp.Channel) error {
 		_, err := ch.QueueDeclare("making."+name, false, false, true, false, nil)
