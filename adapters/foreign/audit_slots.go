@@ -68,7 +68,8 @@ func (r *run) takeAll(l uint8, least, most int) (held int, err error) {
 	return held, nil
 }
 
-// apart lets a client acquire each other lock while lock l is full: locks with similar names must be independent.
+// apart checks that a client can acquire each of the other locks while lock l is full: locks with similar names must be
+// independent.
 func (r *run) apart(l uint8, least, most int) error {
 	for o := range r.sc.Locks {
 		if slots, _ := r.slots(uint8(o)); o == int(l) || slots == 0 {

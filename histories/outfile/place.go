@@ -234,8 +234,8 @@ func (p Place) plain() error {
 // errOutside is the error for a path that leaves its folder.
 var errOutside = errors.New("it leads outside the folder that it has to be in, which nobody asked for: remove the link, or type the path yourself")
 
-// outside replaces an error of package os about a link that leads out of a folder by errOutside. Package os has no
-// value for this error, so its text is compared.
+// outside returns errOutside if err is package os's error about a link that leads out of a folder, and otherwise err.
+// Package os has no value for that error, so its text is compared.
 func outside(err error) error {
 	if err != nil && strings.HasSuffix(err.Error(), "path escapes from parent") {
 		return errOutside

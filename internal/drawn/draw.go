@@ -17,7 +17,7 @@ type world struct {
 	all      []*actor
 	halfOpen []int32 // connections that clients have abandoned and the broker still considers open
 	dying    []int32 // connections of crashed clients that have not ended
-	ended    []int32 // processes whose connections have ended, unnoticed so far
+	ended    []int32 // processes whose connections have ended, and whose Gone is still to come
 	limbo    []limbo // possible later effects of abandoned operations
 	next     int32
 	h        history.History

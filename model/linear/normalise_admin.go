@@ -8,9 +8,9 @@ import (
 // admins keeps upper bounds of the number of slots, from the administrative operations so far.
 type admins struct {
 	under int  // number of administrative operations under way
-	mixed bool // several operations under way have overlapped since none was under way
+	mixed bool // operations have overlapped since the last moment when none was under way
 	now   int  // upper bound of the number of slots now
-	most  int  // upper bound of the number of slots so far
+	most  int  // upper bound of the number of slots at any moment so far
 }
 
 func (a *admins) reset(slots int) { *a = admins{now: slots, most: slots} }

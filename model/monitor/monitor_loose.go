@@ -7,7 +7,8 @@ import "github.com/lockproof/lockproof/model/lock"
 // any moment: see setMayExpire and looseEnds in model/linear.
 
 // loosen handles that client c's call has no answer, or that its verify or refresh failed. From then on, the history
-// allows the client to lose the call's slot at any moment. An unanswered acquire may still be granted a slot later.
+// allows the client to lose the call's slot at any moment. Without an answer, an acquire may still be granted a slot
+// later, and a verify or refresh may acquire its slot again.
 func (m *Monitor) loosen(c uint8, w *watch, unanswered bool) {
 	if !m.traits.Has(lock.Leases) {
 		return

@@ -66,7 +66,7 @@ type plan struct {
 	memoryless bool          // an action changes other clients' parts only by changing their queues
 	global     bool          // the broker has actions of its own: restarts
 	views      *states.Views // nil if views are hashed
-	timed      atomic.Bool   // a move has shown that time matters, although alone says that it does not
+	timed      atomic.Bool   // a move has shown that time matters, so that alone does not hold
 }
 
 func newPlan(b sim.Bounds, red Reductions) *plan {

@@ -185,8 +185,8 @@ var results = [sql.Codes]backend.Result{
 	sql.Deadlock: backend.Failed, sql.Conflict: backend.Failed, sql.InFailed: backend.Wrong, sql.OutOfRange: backend.Refused, sql.Gone: backend.Ended,
 }
 
-// access stores in x how the command changed leases. The change includes those by other clients' transactions that this
-// commit allowed to continue and commit.
+// access stores in x what the command did to leases. This includes changes by other clients' transactions that could
+// continue and commit because of the command.
 func (k *cluster) access(c uint8, x *backend.Exchange) {
 	published := k.store.Published != k.seen || k.machine(c).Phase == leases.Extending && k.clients[c-1].reply.Count > 0
 	k.seen = k.store.Published

@@ -42,7 +42,7 @@ func Ask(ctx context.Context, urls ...string) (all []*Told, err error) {
 	return all, nil
 }
 
-// ask connects to the broker at an address that checkURL has accepted.
+// ask returns what the broker at an address reports about itself. checked is the address as checkURL returned it.
 func ask(ctx context.Context, checked string) (*Told, error) {
 	conn, err := open(ctx, checked, amqp.Config{FrameSize: frameSize, Heartbeat: longestHeartbeat})
 	if err != nil {

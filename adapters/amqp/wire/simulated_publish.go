@@ -120,7 +120,8 @@ func copied(headers frame.Table) bool {
 	return false
 }
 
-// directReply is RabbitMQ's pseudo-queue for replies without a queue, which clients use in request and reply.
+// directReply is the pseudo-queue of RabbitMQ's direct reply-to: a client that names it in a request gets the reply
+// without a queue.
 const directReply = "amq.rabbitmq.reply-to"
 
 // expiration parses the message property expiration, in milliseconds. why is RabbitMQ's error text if it is invalid.

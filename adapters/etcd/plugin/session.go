@@ -136,7 +136,7 @@ func (s *session) Reply(b []byte) (r stream.Said, n, settles int, err error) {
 		if err != nil {
 			return r, 0, 0, err
 		}
-		own := f.kind != frameData && f.kind != frameHeaders // the frame is about the connection, not about a call
+		own := f.kind != frameData && f.kind != frameHeaders // neither a call's headers nor a part of its messages
 		if !whole && !(first && own) {
 			continue
 		}

@@ -365,7 +365,7 @@ func (c *Conn) effect(cmd *Command) {
 	}
 }
 
-// closes waits until the server has ended a connection that its client has closed.
+// closes waits until the server has ended a connection that its client has closed, and has seen its end.
 func (c *Conn) closes() {
 	c.mu.Lock()
 	for end := time.Now().Add(writeLimit); !c.released && !c.over && time.Now().Before(end); {

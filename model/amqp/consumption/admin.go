@@ -150,7 +150,7 @@ func (p *Protocol) account() amqp.Command {
 }
 
 // inUse makes a function that takes the code refusal for the answer that another client uses the resource. The client
-// then repeats the phase on a new channel, or gives up after AdminTries attempts.
+// then repeats the phase on a new channel, or gives up after AdminTries further attempts.
 func inUse(refusal amqp.Code) func(*Protocol, *Machine, amqp.Code) bool {
 	return func(p *Protocol, m *Machine, code amqp.Code) bool {
 		if code != refusal {

@@ -292,7 +292,7 @@ func (p *Protocol) Take(m *Machine, at Place, r sql.Reply) {
 	}
 }
 
-// below is the set of slots below the client's limit, as bits.
+// below is the set of the slots 1 to the client's limit, as bits.
 func (p *Protocol) below(m *Machine, at Place) uint16 { return 1<<(p.limit(m, at)+1) - 2 }
 
 // lacking are the rows that an acquire adds: slots in below, depending on the option Rows. r is the reply to the read

@@ -11,10 +11,11 @@ import (
 type step struct {
 	to   *viewContext
 	does *influence
-	by   uint32   // role of the acting holder plus 1 if no other client has this role; 0 otherwise
+	by   uint32   // role of the acting holder plus 1 if only it has this role, so that none of the role watches; else 0
 	how  *takenIn // an action with this outcome
-	// open has the views of idle clients that the step can affect: the action has the same outcome in a state with such
-	// a client. Holders, and clients that others cannot see, can always be affected. If all is set, every client can.
+	// open has the views of the idle clients that may watch the step (rule 3 of README.md): the action has the same
+	// outcome in a state with such a client. Holders, and clients that others cannot see, may always watch. If all is
+	// set, every client may.
 	open []opening
 	all  bool
 }
@@ -38,7 +39,7 @@ type outcome struct {
 // arrival has what the current round adds to a step.
 type arrival struct {
 	who  states.Set // the parts of acting clients after the step
-	open []uint64   // views of idle clients that the step can affect from now on
+	open []uint64   // views of idle clients that may watch the step from now on
 }
 
 // arrive adds the parts in set to those that a client can have in context g.
@@ -157,7 +158,7 @@ func (s *exploration) outcomeOf(m *move, by uint32, all bool) outcome {
 	return out
 }
 
-// permit lets a step affect clients with the given views. It adds the views that are new to now.
+// permit lets idle clients with the given views watch a step. It adds to now the views that are new.
 func (s *step) permit(how *takenIn, views []uint64, now *arrival) {
 	for _, view := range views {
 		if !slices.ContainsFunc(s.open, func(o opening) bool { return o.view == view }) {

@@ -108,8 +108,8 @@ func (c *population) beside(role uint32) (parts []uint32) {
 	return parts
 }
 
-// watching returns the parts of some that step s can affect, and all parts with one of the views in now, which s can
-// affect only from now on.
+// watching returns the parts of some whose clients may watch step s (see step.open), and all parts with one of the
+// views in now, which may watch it only from now on.
 func (c *population) watching(s *step, some states.Set, now []uint64) states.Set {
 	if !s.all && len(c.idle) > 0 {
 		may := slices.Clone(c.plain)
