@@ -14,7 +14,7 @@ import (
 // form is one value of EDN, such as a map or a number.
 type form struct {
 	kind   formKind
-	text   string // text, unless a collection or integer; a keyword has no colon
+	text   string // text of any form but a collection or integer; a keyword has no colon
 	number int64  // value, if it is an integer
 	items  []form // items of a collection; in a map, keys and values alternate
 }
@@ -25,7 +25,7 @@ const (
 	symbolForm formKind = iota // a symbol, or nil, true or false
 	keywordForm
 	integerForm
-	numberForm // a number that is no integer
+	numberForm // any other number: a fraction, or an integer of more than 64 bits
 	textForm
 	listForm // a list, a vector or a set
 	mapForm

@@ -48,7 +48,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestEverythingHappens: 3,000 scenarios meet every coverage point and put every property to the test.
+// TestEverythingHappens: 3,000 scenarios meet every coverage point, and put to the test every property that needs no
+// lease, except linearizability and no-crash.
 func TestEverythingHappens(t *testing.T) {
 	target := amqplock.References[0]
 	source := sim.NewSource(sim.Space{Target: target}, 13)

@@ -58,7 +58,7 @@ func (r *record) exchange(w *World, x *backend.Exchange) {
 	}
 }
 
-// answered adds the reply to a command that has waited to the current step.
+// answered adds to the current step the reply to a command that has waited.
 func (r *record) answered(w *World) {
 	if k, ok := w.cluster.(Answering); ok && r.tracing {
 		k.DescribeAnswer(&r.Step)

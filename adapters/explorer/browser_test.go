@@ -55,7 +55,7 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// counterexamples returns the contents of the counterexamples in testdata, by file name.
+// counterexamples returns the contents of the counterexamples in testdata, by path.
 func counterexamples(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)

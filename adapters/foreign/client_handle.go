@@ -336,7 +336,7 @@ func (a *clientHandle) kill() error {
 	return errors.Join(err, client.Close())
 }
 
-// discard drops the commands in parked for which which is true, and returns the others.
+// discard drops the commands in parked that satisfy which, and returns the others.
 func discard(parked []gate.Command, which func(gate.Command) bool) []gate.Command {
 	return slices.DeleteFunc(parked, func(c gate.Command) bool {
 		if which(c) {
@@ -347,7 +347,7 @@ func discard(parked []gate.Command, which func(gate.Command) bool) []gate.Comman
 	})
 }
 
-// discard drops the commands of all clients at the gate for which which is true. The caller must hold mu.
+// discard drops the commands of all clients at the gate that satisfy which. The caller must hold mu.
 func (s *Runner) discard(which func(gate.Command) bool) {
 	for _, a := range s.everybody() {
 		a.parked = discard(a.parked, which)

@@ -100,9 +100,9 @@ type patience struct {
 // staff describes the clients that are prepared to replace those that crash.
 type staff struct {
 	spares    []*spare
-	crashes   bool   // a client has crashed in some execution so far
-	exploring bool   // an exploration is running: if its scenario has crashes, nearly every execution has one
-	audits    audits // situations that need no further audit; nil means that every execution is audited
+	crashes   bool   // whether scenarios have crashes
+	exploring bool   // whether an exploration is running: if it has crashes, nearly every execution has one
+	audits    audits // situations that were audited already; nil means that every execution is audited
 }
 
 // passing is the state of the gate, where clients' commands wait, guarded by mu. wake signals a change.

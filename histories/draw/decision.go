@@ -46,7 +46,7 @@ func (d *decider) decided() int {
 		return d.beliefs()
 	case property.Linearizable:
 		return d.answer(c)
-	case property.HonestVerify, property.StaleBeliefEnds: // its connection was lost, and it asked on a new one
+	case property.HonestVerify, property.StaleBeliefEnds: // told that its connection was lost, it asked on a new one
 		return d.last(d.invoked(c, lock.Verify), d.shows, c, func(s *scenario.TraceStep) bool { return s.Exchange.Result == backend.Ended })
 	case property.ContiguousSlots:
 		return d.misplaced()

@@ -244,7 +244,7 @@ func (s *Sweep) shortfall() string {
 	return strings.Join(out, "; ")
 }
 
-// spelled says what a value on an axis means; "" if the value is not only a name.
+// spelled says what a value on an axis means; "" if the value needs no explanation.
 func (s *Sweep) spelled(value string) string {
 	for _, m := range s.Spelled {
 		if m.Value == value {

@@ -41,7 +41,6 @@ const (
 type Options struct {
 	// TTL is the session's TTL in milliseconds: without renewal, it lives at least that long. With 0, only the node's
 	// health check ends the session, as in the guide.
-	// check ends the session, as in the guide.
 	TTL int
 	// Deletes says that a contender's key is deleted when its session ends; otherwise it is released.
 	Deletes bool

@@ -21,7 +21,7 @@ type disturbance struct {
 // disturbances are sorted by slot, and then by the beginning of the call.
 type disturbances []disturbance
 
-// overlap reports whether a disturbance of the slot overlaps the events from from to to.
+// overlap reports whether a disturbance of the slot overlaps the interval between the events from and to.
 func (d disturbances) overlap(slot uint16, from, to int32) bool {
 	i, _ := slices.BinarySearchFunc(d, disturbance{slot: slot, inv: to}, compareDisturbances)
 	return i > 0 && d[i-1].slot == slot && d[i-1].reach > from

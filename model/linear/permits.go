@@ -16,7 +16,7 @@ type permits struct {
 	r      *normaliser
 	strong bool
 	now    int32
-	held   []int32 // calls of the acquires whose permits are certainly held
+	held   []int32 // calls of the acquires whose permits count as held
 	room   int32   // the last moment at which a permit was left
 	full   int32   // the last moment at which no permit was left
 }

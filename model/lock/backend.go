@@ -14,7 +14,7 @@ type Backend struct {
 	Name string
 	// Title is the name for readers, such as "RabbitMQ".
 	Title string
-	// Defaults are the default options of the locks.
+	// Defaults are the default options of the locks, which are safe and cheap.
 	Defaults Options
 	// References are locks that should violate no property. Mutants are variants of them with one bug each, which
 	// prove that the properties can be violated.

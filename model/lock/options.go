@@ -13,7 +13,7 @@ import (
 type Options interface {
 	// Server is the name of the backend that the options belong to.
 	Server() string
-	// Defaults are the default options of the same backend.
+	// Defaults are the default options of the same backend, which are safe and cheap.
 	Defaults() Options
 	// Table describes every option, in a fixed order.
 	Table() []Option

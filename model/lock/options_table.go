@@ -48,7 +48,7 @@ func NewTable[T Settings](server string, defaults T, fields ...Field[T]) *Table[
 	return t
 }
 
-// Defaults are the default options.
+// Defaults are the default options, which are safe and cheap.
 func (t *Table[T]) Defaults() Options { return t.safe }
 
 // Options converts settings to Options.

@@ -73,7 +73,7 @@ func (v Violation) Explain() string {
 	return v.about(c, s)
 }
 
-// sentences are the properties for which Explain has a text of its own. It is used if there is no Detail.
+// sentences are the properties for which Explain has a text of its own, to be used if there is no Detail.
 const sentences = Set(1<<MutualExclusion | 1<<NoFalseHold | 1<<NoPhantomSlot | 1<<HonestVerify | 1<<StaleBeliefEnds | 1<<ExactCount |
 	1<<AdminExclusion | 1<<LeaseRespected | 1<<VictimAcknowledged | 1<<EffectiveRelease | 1<<CrashFrees | 1<<SurvivesRestart |
 	1<<MinimalDriver | 1<<NameSafety)

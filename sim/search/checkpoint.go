@@ -99,8 +99,8 @@ func (s *search) progress() progress {
 	return p
 }
 
-// Plain returns the coverage in the form that a checkpoint stores. Its slices are sorted, so that equal coverage has
-// equal bytes.
+// Plain returns the coverage in the form that a checkpoint stores. Results and replies are sorted, so that equal
+// coverage has equal bytes.
 func (c *Coverage) Plain() Covered {
 	out := Covered{Exercised: c.Exercised, Actions: c.Actions[:]}
 	for e := range c.Results {

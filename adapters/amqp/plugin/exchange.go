@@ -97,7 +97,7 @@ func (x *exchange) told() amqp.Reply {
 	return told
 }
 
-// Disconnect sets a reply that says the connection was closed. It is used if the broker never answers.
+// Disconnect records, in place of a reply, that the connection was closed.
 func (x *exchange) Disconnect() {
 	x.reply = amqp.Reply{Kind: amqp.ConnectionClosed, Code: amqp.ConnectionForced}
 }

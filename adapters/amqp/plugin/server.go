@@ -222,8 +222,8 @@ func (s *Server) Remove(queues []string) error {
 	return nil
 }
 
-// settle removes queues from the register that clients have deleted themselves. It does nothing if the real broker's
-// state is unknown.
+// settle removes from the register the queues that clients have deleted themselves. It does nothing if the real
+// broker's state is unknown.
 func (s *Server) settle() {
 	if s.config.Notes == nil || s.Disagreement() != "" {
 		return

@@ -33,8 +33,8 @@ type CheckOptions struct {
 	FailedRelease linear.FailedRelease
 	// Order says how events are ordered if their times contradict the order of lines.
 	Order Order
-	// Reentrant is how often the holder of a mutex may acquire it again before releasing: it must release as often as
-	// it acquired. 0 and 1 mean a mutex that is not reentrant. See [history.Reentrant].
+	// Reentrant is the maximum number of times that a client may acquire a mutex before it releases it; it must release
+	// as often as it acquired. 0 and 1 mean a mutex that is not reentrant. See [history.Reentrant].
 	Reentrant int
 	// Audit says that the history ends with an audit, which is judged as well: fresh clients acquire and release when
 	// all others have finished. See [beliefs.Audit].

@@ -401,8 +401,8 @@ func (p *Protocol) Belief() int64 {
 	return int64(p.Lease)
 }
 
-// Pass advances the client's clock by ms milliseconds. It reports whether the client's belief in its lease ends, which
-// lasts lease milliseconds.
+// Pass advances the client's clock by ms milliseconds. It reports whether this ends the client's belief in its lease. A
+// belief lasts lease milliseconds.
 func (m *Machine) Pass(ms, lease int64) (ended bool) {
 	m.Fresh, m.Age = m.Fresh+ms, m.Age+ms
 	ended = m.Held && m.Age >= lease

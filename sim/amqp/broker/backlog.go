@@ -86,7 +86,8 @@ func (l *backlog) skip() {
 	}
 }
 
-// insert returns a message to its former position.
+// insert puts a message at its position, which no run may include: a message that comes back was taken from there
+// before.
 func (l *backlog) insert(m message) {
 	i := l.head
 	for i < len(l.runs) && l.runs[i].precedes(&m) {
