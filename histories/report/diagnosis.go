@@ -1,7 +1,9 @@
 package report
 
 import (
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/lockproof/lockproof/histories/style"
@@ -53,6 +55,8 @@ func WriteDiagnosis(w io.Writer, d *Diagnosis, s style.Style) error {
 	for _, f := range d.Facts {
 		paragraph(style.Plain, f.Name+": "+f.Said)
 	}
+	out = append(out, nil)
+	paragraph(style.Bold, d.answer())
 	for _, worry := range d.Worries {
 		out = append(out, nil)
 		paragraph(style.Red, worry)
@@ -67,6 +71,24 @@ func WriteDiagnosis(w io.Writer, d *Diagnosis, s style.Style) error {
 	paragraph(style.Plain, diagnosisAdvice)
 	paragraph(style.Plain, strings.Join(d.Touches, " "))
 	return write(w, out, s)
+}
+
+// answer says whether a lock of queues on this server is safe, from what was measured on the nearest version.
+func (d *Diagnosis) answer() string {
+	const question = "Is a lock of queues safe here by itself? "
+	if len(d.Designs) == 0 {
+		return question + "Not known: nothing was measured on a server like this one."
+	}
+	var none []string
+	for _, design := range d.Designs {
+		if !slices.ContainsFunc(design.Cells, func(c string) bool { return c != "0" }) {
+			none = append(none, design.Name)
+		}
+	}
+	if len(none) == 0 {
+		return fmt.Sprintf("%sNo: each of %s below had two holders, or lost the lock, under some fault of a node or of the network.", question, style.Plural(len(d.Designs), "design"))
+	}
+	return fmt.Sprintf("%sNot proved: no two holders were seen of %s, but under some fault of each other design.", question, strings.Join(none, ", "))
 }
 
 // WriteDiagnosisJSON writes a diagnosis as JSON.

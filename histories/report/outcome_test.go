@@ -85,6 +85,37 @@ func junit(t *testing.T, r *Report) junitSuite {
 	return suites.Suite
 }
 
+// TestKnownAndBroken: an accepted violation of a promise that the contract demands does not hide another promise that is
+// broken.
+func TestKnownAndBroken(t *testing.T) {
+	accepted := PropertyResult{Property: property.CheapAcquire, Checked: 9, Violation: &Found{Detail: "dear", Known: new(Known)}}
+	broken := PropertyResult{Property: property.CheapVerify, Checked: 9, Broken: "dear"}
+	for want, properties := range map[string][]PropertyResult{
+		"All that is violated here is known":                   {accepted},
+		"The violations of its contract are known":             {accepted, broken},
+		"Not all of this, and its contract demands none that ": {broken},
+	} {
+		r := &Report{Contract: new(Contract), Properties: properties}
+		if answer := r.answer(promise); !strings.HasPrefix(answer, want) {
+			t.Errorf("%q, expected %q", answer, want)
+		}
+	}
+}
+
+// TestDiagnosisAnswer: a diagnosis answers first whether a lock of queues is safe on the server.
+func TestDiagnosisAnswer(t *testing.T) {
+	safe, unsafe := DiagnosedDesign{Name: "quorum-token", Cells: []string{"0", "0"}}, DiagnosedDesign{Name: "classic-token", Cells: []string{"0", "∞"}}
+	for want, designs := range map[string][]DiagnosedDesign{
+		"Not known: nothing was measured": nil,
+		"No: each of 1 design below":      {unsafe},
+		"Not proved: no two holders were seen of quorum-token, but under some fault of each other design": {safe, unsafe},
+	} {
+		if answer := (&Diagnosis{Designs: designs}).answer(); !strings.Contains(answer, want) {
+			t.Errorf("%q, expected %q", answer, want)
+		}
+	}
+}
+
 // TestOnlyCrashes: if only no-crash is violated, the answer on safety says that nobody was promised what another client
 // holds.
 func TestOnlyCrashes(t *testing.T) {

@@ -74,6 +74,8 @@ func (r *Report) answer(which part) string {
 	}
 	violated := counts[Violated]+counts[Suspected] > 0
 	switch {
+	case violated && r.accepted(which) && counts[Broken] > 0:
+		return "The violations of its contract are known: " + known.FileName + " accepts them. It breaks further promises, which the contract does not demand."
 	case violated && r.accepted(which):
 		return "All that is violated here is known: " + known.FileName + " accepts it."
 	case violated && which == safety && r.onlyCrashes():
