@@ -49,10 +49,11 @@ func (r *run) atChanges() bool {
 	})
 }
 
-// SentBy implements [scenario.World]: faults occur after a given number of a client's commands. Scenarios are drawn for
-// locks that need a few commands per operation. Therefore only the call of an operation counts, its commands from the
-// second to number mostWeighed, and its end. So a fault can occur in every operation and between any two, however many
-// commands they need.
+// SentBy implements [scenario.World]: the scenario says at which value of it a fault of client c occurs. By default it
+// counts the calls of operations, their commands from the second to number mostWeighed, and the ends of operations with
+// more commands. So a fault can occur in every operation and between any two, however many commands an operation needs.
+// [scenario.Scenario.Deeper] makes SentBy count later commands of an operation, or all commands, or those that may
+// change a lock.
 func (r *run) SentBy(c uint8) uint16 {
 	switch p := &r.clients[c-1]; {
 	case r.sc.Deeper == scenario.EveryChange && p.changes > 0 && r.atChanges() && !r.atChange(p):
@@ -66,10 +67,11 @@ func (r *run) SentBy(c uint8) uint16 {
 	}
 }
 
-// mostWeighed is the number of the last command of an operation that counts in SentBy. The first counts as the call.
+// mostWeighed is the number of the last command of an operation that counts in SentBy. The first command does not
+// count, because the call does. If [scenario.Scenario.Deeper] is d, the commands from d+2 to d+mostWeighed count.
 const mostWeighed = 3
 
-// weighs reports whether the n-th command of an operation counts in SentBy. The first counts as the call.
+// weighs reports whether the n-th command of an operation, counted from 1, counts in SentBy.
 func (r *run) weighs(n int) bool {
 	n -= int(r.sc.Deeper)
 	return n > 1 && n <= mostWeighed
@@ -93,10 +95,10 @@ func (r *run) Links(c uint8) uint8 {
 // passes is the number of choices that let one of the client's waiting commands pass, at least 1.
 func (a *clientHandle) passes() int { return max(1, len(a.heads())) }
 
-// mayCallAhead reports whether the next operation of client p may be called while a command of p still waits, or before
-// its own first command passes. When the command passes later, p's conclusions from its clock may be outdated, for
-// example that its lease still lasts. This is possible only for clients with virtual time, as nothing is known of the
-// conclusions of others.
+// mayCallAhead reports whether the next operation of client p may be called before a command passes. That command is
+// one at the gate that p has sent by itself or, if p holds a lease, the first command of the operation. By the time the
+// command passes, p's conclusions from its clock may be outdated, for example that its lease still lasts. This is
+// possible only for clients with virtual time: for others, nothing is known of such conclusions.
 func (r *run) mayCallAhead(p *clientState) bool {
 	return !p.busy && timeOf(p.client) != nil && (p.held > 0 && p.lease.ends > 0 || p.first() != nil) && r.upcoming(p, p.id)
 }
@@ -340,7 +342,8 @@ func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
 		p.before = p.address.Counts()
 	}
 	if !r.auditing {
-		r.promises.Begin(p.id, l, op.Op, p.arg, r.bears(p) && params.Timeout == 0) // a waiting acquire may ask often
+		// The cost of an acquire that may wait is not judged, because it may ask for the lock again and again.
+		r.promises.Begin(p.id, l, op.Op, p.arg, r.bears(p) && params.Timeout == 0)
 	}
 	r.record.invoke(p, l, r.alike, &params)
 	p.clientHandle.call(op.Op, params)

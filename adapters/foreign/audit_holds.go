@@ -35,8 +35,9 @@ func (r *run) giveBack() error {
 	return r.endUnsure()
 }
 
-// affirm makes client p, which believes to hold lock l, verify and extend its hold. If p's lease has ended, p would
-// extend a lease on what another client holds by now.
+// affirm makes client p, which believes to hold lock l, verify it. If p still believes so afterwards, affirm makes p
+// refresh its lease. If the lease has ended, another client may hold l by now, and a wrong lock extends the lease
+// nevertheless.
 func (r *run) affirm(p *clientState, l uint8) error {
 	for _, op := range []lock.Op{lock.Verify, lock.Refresh} {
 		if !r.supports(op) || !scenario.Sensible(op, p.held > 0) {

@@ -24,7 +24,7 @@ func (r *run) rest() error {
 	if err := r.finishCalls(); err != nil {
 		return err
 	}
-	if !r.about.Leases { // leases may still last, so the event comes later
+	if !r.about.Leases { // with leases, audit records the event later, when they have ended
 		r.event(history.Audit, 0)
 	}
 	r.endStep()
@@ -104,7 +104,7 @@ func (r *run) finishCalls() error {
 }
 
 // goOn lets commands pass, one at a time and each in its own step, until over returns true and no command waits at the
-// gate. It is false if that takes longer than limit.
+// gate. It is false if that takes longer than limit, or if nothing more can happen.
 func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
 	for began := time.Now(); ; {
 		if err := r.settle(); err != nil {
@@ -128,7 +128,8 @@ func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
 			}
 			continue
 		}
-		if now := &r.record.Step; now.Action.Client != c || now.Command != "" { // not the first command of an operation
+		// A command gets a new step, unless the current step is the call of its operation and has no command yet.
+		if now := &r.record.Step; now.Action.Client != c || now.Command != "" {
 			r.endStep()
 			r.record.Begin(scenario.Action{Kind: scenario.Audit, Client: c})
 		}
@@ -192,8 +193,9 @@ func (r *run) elapse(ms int64) error {
 	return nil
 }
 
-// idles lets time pass at rest until everything has expired that can. With leases and virtual time, it first lets two
-// leases pass. If a client still has a timer then, idles stops: the client may go on forever.
+// idles lets time pass at rest until everything that can expire has expired. With leases and virtual time, it first
+// lets the time of two leases pass. It stops there if a client still has a timer, because such a client may go on
+// forever.
 func (r *run) idles() error {
 	ms := max(restTime, r.longestExpiry())
 	if watched := max(2*LeaseTime.Milliseconds(), r.longestExpiry()); r.about.Leases && r.timed() && watched < ms {

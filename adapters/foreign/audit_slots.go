@@ -190,8 +190,8 @@ func (r *run) obtains(p *clientState, l uint8, tries int) (bool, error) {
 	return false, nil
 }
 
-// notice waits in real time, longer after each attempt. A client without virtual time whose operation fails without
-// sending anything may be about to notice that its connection has ended.
+// notice waits in real time, longer after each attempt. It gives a client without virtual time the chance to notice
+// that its connection has ended. Until then, the client's operations may fail without sending anything.
 func (r *run) notice(attempt int) error {
 	_, err := r.wait(r.ctx, r.config.Patience>>(2*(attempts-1-attempt)), func() bool { return false })
 	return err

@@ -99,8 +99,8 @@ type About struct {
 	// Modes says that each acquire states whether the lock is taken to read, which many clients may do at once, or to write.
 	// Modes applies to mutexes only.
 	Modes bool
-	// Permits says that each acquire states how many permits of a semaphore it takes. It requires Limits and locks that are
-	// not created.
+	// Permits says that each acquire states how many permits of a semaphore it takes. It is only possible with Limits,
+	// and if Operations lacks create.
 	Permits bool
 }
 
@@ -165,11 +165,17 @@ func Introduce(ctx context.Context, c Client, in Setup) (About, error) {
 	return about, err
 }
 
-// Params are an operation's arguments: the lock's name, the number of slots (create, add, remove), and the slot
-// (verify, refresh, release, wait). An acquire states how long to wait for a slot; 0 is not at all. If clients declare
-// it, an acquire also states the number of clients that may hold the lock at once, the mode, and the number of permits.
-// An acquire and a refresh state how long the lock is to be held from now on. A zero field means that the argument is
-// not given.
+// Params are an operation's arguments. A zero field means that the argument is not given. Name is the lock's name.
+//
+//   - Slots is the number of slots to create, add or remove.
+//   - Slot is the slot to verify, refresh, release or wait for.
+//   - Timeout is how long an acquire waits for a slot; 0 means not at all.
+//   - Lease is how long an acquire or a refresh takes the lock, counted from the call.
+//   - Limit is how many clients may hold the lock at once, according to this acquire.
+//   - Mode says whether an acquire takes the lock to read or to write.
+//   - Permits is the number of permits that an acquire takes.
+//
+// An acquire has Timeout, Lease, Limit, Mode and Permits only if the clients declare them in [About].
 type Params struct {
 	Name        string
 	Slots, Slot int

@@ -42,7 +42,7 @@ type repose struct {
 	asleep  bool      // the runner has stopped waiting for the client, and nothing has arrived from it since
 	given   bool      // an unasked message was sent to the client, and nothing has arrived from it since
 	rested  bool      // the client is idle, and has handled the last message that it received
-	fanned  bool      // the client has sent its commands to several servers, as far as known
+	fanned  bool      // in a call: the schedule has gone on as if no further command of the client would come
 	paused  bool
 	unasked int // number of its commands that passed between operations since it last received something
 	late    int // number of its commands in this run that arrived between operations
@@ -174,10 +174,10 @@ func (a *clientHandle) find(ctx context.Context) (Client, error) {
 	return a.runner.config.Starter.Start(ctx, a.number)
 }
 
-// reset makes the client acquire and release an unused lock, so that its connection and channels exist. It repeats this
-// until the client has as many of them as at first: the client may have to notice a fault, or may open channels on
-// demand. first says that the client is new. It may keep no connection: what it does in the first reset is expected in
-// each.
+// reset makes the client acquire and release an unused lock, so that its connections and channels exist. first says
+// that the client is new: reset then records in a.keeps how many connections and channels it has afterwards, which may
+// be none. Later resets repeat the acquire until the client has as many again. It may first have to notice a fault, or
+// may open channels on demand.
 func (a *clientHandle) reset(ctx context.Context, first bool) error {
 	if !slices.Contains(a.about.Operations, lock.Acquire) {
 		return nil

@@ -181,7 +181,8 @@ func (r *run) handlesInPlay() (all []*clientHandle) {
 	return all
 }
 
-// nextTimer is the time until the first timer ends among the clients for which of is true; 0 if there is none.
+// nextTimer is the time until the next timer of a client ends; 0 if there is none. It considers only the clients that
+// the function of selects.
 func (r *run) nextTimer(of func(*clientState) bool) (next time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

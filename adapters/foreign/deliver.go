@@ -11,7 +11,7 @@ import (
 // passage says what happens to a command when it leaves the gate.
 type passage struct {
 	released bool // the broker has dropped the connection, so the command does not reach it
-	broken   bool // a fault has broken its part of the connection, for example its channel, which the server closes
+	broken   bool // a fault has broken the command's part of the connection, such as its channel; the server closes it
 }
 
 // dequeue takes command cmd of client c off the gate, and says what happens to it. l is nil if the command is no longer
@@ -138,8 +138,8 @@ func (r *run) mayLose(a *clientHandle, fault bool) {
 // closes reports whether cmd closes its connection or a part of it, such as a channel.
 func closes(cmd gate.Command) bool { return cmd.Role() == gate.Closes || cmd.Role() == gate.ClosesPart }
 
-// answerOf is the answer to cmd; nil if there is none. The simulated broker answers before a command has passed, but
-// another goroutine may still be passing the answer to the gate.
+// answerOf is the answer to cmd; nil if there is none. If cmd has a reply, answerOf waits until the reply is at the
+// gate: even if the broker has answered already, another goroutine may still be bringing it there.
 func (r *run) answerOf(cmd gate.Command) gate.Answer {
 	if cmd.Replies() && !cmd.Waits() {
 		r.wait(r.ctx, r.config.Patience, func() bool { return r.step.answer != nil })

@@ -30,8 +30,8 @@ func (s *Runner) Explore(ctx context.Context, sc scenario.Scenario, o orders.Opt
 	return e.Visit(play, func() error { return visit(x) })
 }
 
-// Vulnerable implements [orders.World]: it reports whether a fault of client c may make a difference. It does unless
-// the client is dead, as the further commands of a client are unknown.
+// Vulnerable implements [orders.World]: it reports whether a fault of client c may make a difference. This is false
+// only for a dead client. For a living one it is unknown what the client will still send, so every fault may matter.
 func (r *run) Vulnerable(c uint8) bool { return !r.clients[c-1].dead }
 
 // Clients implements [orders.World]: the number of the scenario's clients.

@@ -100,8 +100,8 @@ func (r *run) keepHalfOpen(l *connection) {
 	r.mayLose(l.client, true)
 }
 
-// lose makes the broker notice the end of a connection, so that what its client holds may be free. byItself says that
-// the client closed the connection. Without a fault it did so knowingly, and reports itself what it still holds.
+// lose makes the broker notice the end of connection l, so that what its client holds may be free. byItself says that
+// the client closed l. If there was no fault, the client did so knowingly: it is trusted to say what it still holds.
 func (r *run) lose(l *connection, byItself bool) {
 	r.mu.Lock()
 	own := l.hungUp || l.cut
@@ -298,8 +298,8 @@ func (r *run) cutIdle() {
 // A late reply is held back at the gate, with everything that the broker sends after it on the same connection. The
 // schedule decides when it arrives. Meanwhile other clients go on.
 
-// keep holds answer a back at the gate. Its step records it, but the client has not received it. The caller must hold
-// mu.
+// keep holds answer a back at the gate. The step of the command that a answers records a, although the client has not
+// received it. The caller must hold mu.
 func (l *connection) keep(a gate.Answer) {
 	s := l.client.runner
 	l.kept = append(l.kept, a)

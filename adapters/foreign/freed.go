@@ -9,10 +9,11 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// A lease frees a lock that its holder cannot release. If all clients are alive and everything was released, no client
-// should have to wait for a lease to end. It does have to wait if another client has left a key without knowing it: the
-// reply to its acquire was lost, or some of several servers refused it. In the audit a fresh client therefore acquires
-// such a lock once before leases end. Most locks do not promise that it is granted.
+// A lease frees a lock that its holder cannot release. If all clients are alive and have released everything, no client
+// should have to wait for a lease to end. But a client may have left a key without knowing it: the reply to its acquire
+// was lost, or some of several servers refused the key. Such a key keeps the lock taken until its lease ends. In the
+// audit a fresh client therefore acquires a lock that nobody holds once before leases end. Most locks do not promise
+// that this succeeds.
 
 // soon is the minimum time in virtual milliseconds that clients get to clean up by themselves.
 const soon = 1000

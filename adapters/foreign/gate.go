@@ -28,7 +28,7 @@ type connection struct {
 	halfOpen       bool // the client has lost the connection, or is dead, and the broker has not noticed
 	hungUp         bool // the client has closed its socket
 	stalled        bool // the gate holds back the broker's answers
-	ended          bool // the broker has ended the connection, which is held back too
+	ended          bool // the broker has ended the connection, and the gate holds that back from the client too
 	kept           []gate.Answer
 	unheard        int            // number of commands that have passed and are not answered
 	blocked        []gate.Command // commands among them that the server keeps waiting, for example for a lock
@@ -88,9 +88,9 @@ func (g *door) Arrived(c gate.Command) {
 	s.passAll(l, c)
 }
 
-// wakes records that something has arrived from client a. A client that may wait for the lock has then acted by its own
-// clock in two cases, which are counted: the others had gone on without it, or its waiting time is over although no
-// step let that time pass. The second happens on a busy machine. The caller must hold mu.
+// wakes records that something has arrived from client a. If a may be waiting for the lock, wakes counts that a has
+// acted by its own clock, in two cases. First, the runner had stopped waiting for a. Second, a's waiting time is over
+// although no step let it pass, as happens on a busy machine. The caller must hold mu.
 func (s *Runner) wakes(a *clientHandle) {
 	if a.mayWait() && (a.asleep || !a.due && time.Now().After(a.until)) {
 		s.uncontrolled.Thought++
@@ -147,7 +147,7 @@ func (l *connection) passing(c gate.Command) {
 		l.opened = true
 		l.isNewest()
 	case gate.Closes:
-		l.cut = true // later commands of the client on it have no effect
+		l.cut = true // later commands on this connection have no effect
 		l.client.runner.leave(l)
 		l.client.runner.discard(func(o gate.Command) bool { return o.Conn() == c.Conn() })
 	}

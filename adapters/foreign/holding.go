@@ -15,11 +15,14 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// A user may declare what holds a lock, for example owning a queue. The runner then compares the server's state with
-// the clients' beliefs after each step, when all clients are at rest. The server must show that each certain holder
-// holds its slot. It must not show another client as a holder if that client's operations are over. A lock is not
-// judged if the declaration has shown no holder of it in the run, as something else holds it. A hold is not judged if
-// slots of its lock were removed after it was requested. Nothing else depends on the declaration.
+// A user may declare what holds a lock, for example owning a queue. After each step, when all clients are at rest, the
+// runner compares the server's state with the clients' beliefs:
+//
+//  - The server must show that each certain holder holds its slot.
+//  - The server must not show another client as a holder, unless an operation of that client is under way.
+//
+// A lock is not judged if the server has shown no holder of it in the run: the declaration does not fit that lock. A
+// hold is not judged if slots of its lock were removed after it was requested. Nothing else depends on the declaration.
 
 // shown is what the server has shown of the locks' holders during a run, according to the declaration.
 type shown struct {
@@ -205,8 +208,9 @@ func (b *belief) of(h holding.Hold) bool {
 	return h.Slot == 0 || b.slot == history.AnySlot || uint16(h.Slot) == b.slot
 }
 
-// exceeds reports whether the number of holders of a slot is too large. With numbered slots, a second one is. Otherwise
-// there must be more than lock l has slots. It is false after a removal, as clients may still hold the removed slots.
+// exceeds reports whether lock l has too many holders, after the caller has found one besides a certain holder. If the
+// declaration names each slot, both have the same slot, so the result is true. Otherwise more holders than slots are
+// too many. After a removal the result is then false, as clients may still hold the removed slots.
 func (r *run) exceeds(l uint8, holders int) bool {
 	if r.config.Holding.Numbered() {
 		return true
@@ -218,7 +222,8 @@ func (r *run) exceeds(l uint8, holders int) bool {
 // untrue records a violation: the server does not show the certain hold of b.
 func (r *run) untrue(l uint8, b belief, all []holding.Hold) {
 	p, who := property.MutualExclusion, "nobody does"
-	if r.record.Events[b.since].F.Op().AsksHeld() { // the client had lost a connection before it verified
+	// The client was told yes by a verify or a refresh, after it had lost a connection.
+	if r.record.Events[b.since].F.Op().AsksHeld() {
 		p = property.StaleBeliefEnds
 	}
 	for _, h := range all {

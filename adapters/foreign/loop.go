@@ -44,12 +44,12 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 	return true, nil
 }
 
-// leastEndless is the minimum number of commands of an operation that may be reported as endless. It is more than 1,
-// because the schedule may have let only other clients go on.
+// leastEndless is the minimum number of commands after which an operation may be reported as endless. An operation with
+// fewer may only be slow, because the schedule let other clients go on.
 const leastEndless = 40
 
-// endless judges the operations that are under way when an execution reaches the step limit. Without faults, and if no
-// other client uses the lock, such an operation does not end.
+// endless judges the operations that are under way when an execution reaches the step limit. It reports an operation as
+// endless if it has sent at least leastEndless commands, there was no fault, and no other client uses the lock.
 func (r *run) endless() {
 	if r.befell.faulty() {
 		return
@@ -107,10 +107,12 @@ func (r *run) happen(a scenario.Action) error {
 	return nil
 }
 
-// takeStep lets the client's next command reach the broker. If no operation is under way, it calls the next one first.
-// A fault in the action decides how much of the result the client receives. If a call returns while its only command is
-// at the gate, the client waits for no reply, and others may go on before the command passes. If the action's argument
-// is the last link and calling ahead is possible, only the call is made.
+// takeStep lets the client's next command reach the broker. If no operation is under way, it first calls the next one.
+// A fault in the action decides how much of the result the client receives.
+//
+// Sometimes takeStep only calls. If the call returns while its only command is at the gate, the client waits for no
+// reply, and others may go on before that command passes. If the action chooses to call ahead (see Links), the waiting
+// commands do not pass either.
 func (r *run) takeStep(a scenario.Action) error {
 	c, do, link := a.Client, a.Kind, uint32(0)
 	if do == scenario.Step {
@@ -235,7 +237,8 @@ func (r *run) outlastBlocked() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for i := range r.clients {
-			if p := &r.clients[i]; p.calling && p.blocked() { // clients without an operation only watch something
+			// A client that is blocked between operations only watches something.
+			if p := &r.clients[i]; p.calling && p.blocked() {
 				n++
 			}
 		}
@@ -255,8 +258,8 @@ func (r *run) outlastBlocked() bool {
 // wait.
 const mostOutwaited = 20
 
-// outwait lets the waiting time end of clients that wait for a lock and have a command at the gate. Only a client's own
-// clock says when it ends. up says that there was such a client.
+// outwait waits in real time for clients that are waiting for a lock and have a command at the gate. It gives their
+// waiting time the chance to end, which depends only on their own clocks. up says that there was such a client.
 func (r *run) outwait() (up bool, err error) {
 	waiting := func() bool {
 		return slices.ContainsFunc(r.clients, func(p clientState) bool { return p.mayWait() && p.calling && len(p.parked) > 0 && p.answer == nil })

@@ -8,7 +8,8 @@ import (
 )
 
 // passing is a mutex: its holder is the exclusive consumer of a queue. If fleeting is set, the queue is deleted with
-// its last consumer. With arguments, declaring the queue already fails while another client holds it.
+// its last consumer. If arguments is set, a refusal may already be the error 406 PRECONDITION_FAILED of declaring the
+// queue, while another client holds it.
 type passing struct {
 	url       string
 	fleeting  bool

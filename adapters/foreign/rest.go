@@ -55,7 +55,7 @@ func (r *run) settle() error {
 }
 
 // calms waits until each client has a command at the gate, is at rest, or waits for the lock. The others then go on
-// without those that wait for the lock.
+// without those that wait for the lock. It returns false if that takes longer than Timing.Patience.
 func (r *run) calms() (bool, error) {
 	calm, err := r.wait(r.ctx, r.config.Patience, r.all(func(a *clientHandle) bool { return a.quiet() || len(a.parked) > 0 || a.waits() }))
 	if err != nil || !calm {
@@ -72,7 +72,8 @@ func (r *run) calms() (bool, error) {
 // servers.
 const fanOut = 2 * time.Millisecond
 
-// spread reports whether a client with commands at the gate has one for each server. The caller must hold mu.
+// spread reports whether no further command of the client is expected soon. This is so if no command of it is at the
+// gate, if it has no call under way, or if it has a command at the gate for each server. The caller must hold mu.
 func (a *clientHandle) spread() bool {
 	to := 0
 	for _, c := range a.parked {
@@ -242,8 +243,8 @@ const (
 	mostInVain    = 3
 )
 
-// outlast gives client p, whose reply is late, time to give up by its own clock, as a late reply is to test that
-// reaction. After mostInVain waits without result, outlast no longer waits.
+// outlast gives client p time to give up waiting for a reply that is late. A late reply is meant to test how p reacts.
+// After mostInVain waits without result, outlast no longer waits for clients without virtual time.
 func (r *run) outlast(p *clientState) error {
 	if r.timed() {
 		if next := r.nextTimer(func(o *clientState) bool { return o.clientHandle == p.clientHandle }); next > 0 {

@@ -87,7 +87,7 @@ type clientState struct {
 	called   int
 	sent     uint16 // number of commands that have passed
 	changes  uint16 // number of passed commands that may have changed a lock on the broker
-	weight   uint16 // number of passed commands that count; see SentBy
+	weight   uint16 // number of calls, passed commands and ends of operations that count in SentBy
 	counted  int    // number of passed commands of the current operation
 	held     uint8  // slot that the client believes to hold; 0 if none
 	op       lock.Op
@@ -131,7 +131,8 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	}
 	s.openGate(false)
 	over := r.tellFallen()
-	if over { // without locks there is nothing to carry out
+	// If the setup client has ended, there may be no locks, and nothing is carried out.
+	if over {
 		over, err = r.loop(choose)
 	}
 	if e, explores := choose.(*orders.Explorer); explores && e.Cut() { // all continuations were visited already

@@ -56,7 +56,7 @@ type Runner struct {
 	config       Config
 	server       gate.Server
 	prefix       string          // prefix of the names of all queues
-	handles      []*clientHandle // by number; 0 is the setup client, which creates and deletes locks and audits
+	handles      []*clientHandle // by number; 0 is the setup client: it creates and deletes locks, and audits
 	auditors     []*clientHandle // clients that audit in addition to the setup client
 	about        About
 	runs         int
@@ -404,7 +404,8 @@ func (s *Runner) Playable(sc scenario.Scenario) scenario.Scenario {
 		return !s.playable(f.Do) || int(f.Client) > n || f.Do == scenario.Advance && f.Arg == 0 && !s.about.Waits && !s.tellsTime()
 	})
 	for i := range sc.Faults {
-		if f := &sc.Faults[i]; f.Do == scenario.Drop && f.Arg == 0 { // the delay selects the connection to drop
+		// If a drop has no argument, its delay becomes the argument, which selects the connection to drop.
+		if f := &sc.Faults[i]; f.Do == scenario.Drop && f.Arg == 0 {
 			f.Arg, f.Delay = uint32(f.Delay), 0
 		}
 	}

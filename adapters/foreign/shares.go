@@ -59,7 +59,8 @@ func (r *run) judgeShares(x *Execution, o linear.Options) {
 		switch {
 		case v.Property == property.Linearizable && (r.befell.faulty() || !r.record.plain()):
 			continue
-		case v.Property == property.MutualExclusion && r.config.Kind == lock.Semaphore: // the sum of permits is judged
+		// For a semaphore, this verdict is about the sum of permits.
+		case v.Property == property.MutualExclusion && r.config.Kind == lock.Semaphore:
 			v.Property = property.LimitRespected
 		}
 		r.verdict(x, v)

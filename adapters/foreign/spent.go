@@ -48,7 +48,8 @@ func (p *Spent) Waited(d time.Duration, came bool) {
 	}
 }
 
-// Reset calls do, which works between executions. It adds the time that do takes, without what is counted elsewhere.
+// Reset calls do, for work between executions, and adds its duration to Resets. It leaves out the time in which do
+// starts clients, and waits that reach their limit, as other fields count these.
 func (p *Spent) Reset(do func() error) error {
 	if p.resetting {
 		return do()

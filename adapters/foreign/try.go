@@ -74,8 +74,7 @@ func (s *Runner) tryBoth(ctx context.Context, name string) (slots []uint8, err e
 	return slots, nil
 }
 
-// needless makes a client release a slot again that it has released. If the client ends because of that, runs make no
-// such releases.
+// needless makes a client release a slot a second time. If the client ends because of that, runs make no such releases.
 func (s *Runner) needless(ctx context.Context, name string, slots []uint8) error {
 	if len(slots) == 0 {
 		return nil

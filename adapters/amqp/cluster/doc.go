@@ -4,10 +4,10 @@
 // nodes has its own proxy, so that each direction between two nodes can be silenced.
 //
 //	cluster.go   a cluster, from its start to its end
-//	form.go      how it forms, and what it says if it does not
+//	form.go      how a cluster forms, and the error if it does not
 //	node.go      one node: started, killed, terminated, paused
 //	shell.go     Erlang expressions that a node evaluates
 //	epmd.go      the process by which nodes find one another
 //	hooked.go    a user's cluster, whose faults are the user's commands
-//	measured.go  the tables of the page
+//	measured.go  the measurements in the tables of README.md
 package cluster

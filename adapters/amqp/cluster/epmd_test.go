@@ -38,8 +38,8 @@ func registering(name string, port, version uint16) []byte {
 	return append(append(b, name...), 0, 0)
 }
 
-// The port mapper answers with the link's port for another node, and with the own port of a node while it is
-// registered.
+// Asked for another node, the port mapper answers with the port of the link to it. Asked for its own node, it answers
+// with that node's port, as long as the node is registered.
 func TestEpmd(t *testing.T) {
 	e, err := serveEpmd(map[string]int{"lp2": 4711})
 	if err != nil {
@@ -69,7 +69,7 @@ func TestEpmd(t *testing.T) {
 	if _, names := asked(t, e, []byte{namesRequest}); !strings.Contains(string(names), "name lp1 at port 4000\n") {
 		t.Errorf("names: %q", names)
 	}
-	helper, _ := asked(t, e, registering("lp1-7-5772", 4001, 6)) // RabbitMQ 4 starts such a node to ask others
+	helper, _ := asked(t, e, registering("lp1-7-5772", 4001, 6)) // RabbitMQ 4 starts short-lived nodes with such names
 	if got := port("lp1"); got != 4000 || port("lp1-7-5772") != 4001 {
 		t.Errorf("beside a node that it started for a while, a node is at %d", got)
 	}

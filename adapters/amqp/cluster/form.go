@@ -18,7 +18,8 @@ const (
 	askLimit  = 10 * time.Second       // maximum time for a node's answer
 )
 
-// form waits until every node accepts clients, and reports that all others run.
+// form waits until every node accepts clients, and until every node reports that all nodes run. If o.Khepri is set,
+// form then enables Khepri.
 func (c *Cluster) form(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, formLimit, fmt.Errorf("it had not formed after %s", formLimit))
 	defer cancel()
@@ -54,8 +55,8 @@ func (c *Cluster) Whole(ctx context.Context) error {
 	}
 }
 
-// apart is a node that does not see all nodes of the cluster running, and its answer. The node is nil if all nodes see
-// all.
+// apart returns a node that does not see all nodes of the cluster running, and the number of nodes that it sees, as
+// text. If every node sees all, the node is nil.
 func (c *Cluster) apart(ctx context.Context) (*node, string) {
 	for _, n := range c.nodes {
 		if saw := n.sees(ctx, running); saw != strconv.Itoa(len(c.nodes)) {
@@ -65,7 +66,8 @@ func (c *Cluster) apart(ctx context.Context) (*node, string) {
 	return nil, ""
 }
 
-// sees is the value of an Erlang expression on a node. If the node gives none, it is "none" with the error.
+// sees is the value of an Erlang expression on a node. If the node gives no value, sees returns the text "none" with
+// the error, for example "none (the node is down)".
 func (n *node) sees(ctx context.Context, expression string) string {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()

@@ -19,8 +19,8 @@ import (
 )
 
 // Hooks are a user's shell commands that cause faults in the user's cluster. The names are cut, heal, kill, terminate,
-// start, pause and resume. A command finds the addresses of the nodes in LOCKPROOF_NODES. For a cut, LOCKPROOF_TO has
-// the addresses of the nodes to separate them from.
+// start, pause and resume. A command finds the addresses of the affected nodes in LOCKPROOF_NODES. For a cut,
+// LOCKPROOF_TO has the addresses of the nodes on the other side.
 type Hooks map[string]string
 
 // hookNames maps each step of a fault to the name of its hook.

@@ -25,13 +25,16 @@ type Cell struct {
 	Design  string
 	Where   string // on which nodes the clients and the queue are, such as "A n1, B n2"
 	Mode    Mode
-	// Said is the text of the cell. It says for how many seconds two clients certainly held the lock at once, or ∞ if
-	// neither learned that it had lost it. The words lost and stuck may follow. Commas separate the results of repeated
-	// measurements. Told says how the server informed holders; it is common to a row.
+	// Said is the text of the cell, for example "0.2, 0.1". It has one result for each repetition, separated by commas.
+	// A result is the number of seconds in which both clients certainly held the lock; ∞ means that both held it until
+	// the end and neither was told of a loss. The README explains the other signs, such as stuck.
+	//
+	// Told says how the server informed holders, such as "basic.cancel". It is the same for all cells of a row.
 	Said, Told string
 }
 
-// Measured parses the cells of the README's tables. Placements that are not in a table were measured without a failure.
+// Measured parses the cells of the README's tables. Placements of clients and queue that were measured without any
+// failure are not in the tables, so they have no cells.
 func Measured() (cells []Cell) {
 	var fault nemesis.Fault
 	var columns []Cell // the version and mode of each column of the current table

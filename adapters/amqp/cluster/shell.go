@@ -49,7 +49,8 @@ func (n *node) ask(ctx context.Context, expression string) (string, error) {
 	}
 }
 
-// answered is the value that follows mark in the node's console output, once its line is complete.
+// answered is the value that follows mark in the node's console output. found is false until the line with mark is
+// complete.
 func (n *node) answered(mark string) (value string, found bool) {
 	printed, err := os.ReadFile(n.Console.Name())
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 type command struct {
 	*wire.Command
 	conn     *conn
-	followed bool // when it passed the gate, another publish that needs a confirm waited on its channel
+	followed bool // set when it passes the gate: a publish that needs a confirm waited behind it on its channel
 }
 
 var _ gate.Command = (*command)(nil)
@@ -146,9 +146,10 @@ func (a answer) Voids(cmd gate.Command) bool {
 	return a.Ends() || a.Method.ID() == frame.ChannelCloseID && c.Channel == a.Channel
 }
 
-// Send sends the answer to the client. RabbitMQ sometimes confirms two messages with one confirm. Under a schedule,
-// Send therefore holds back every other confirm if the client had written another message when the confirmed one
-// passed. Commands that arrive later do not count, so that an execution can be repeated exactly.
+// Send sends the answer to the client. RabbitMQ sometimes confirms two messages with one confirm. If scheduled is set,
+// Send imitates this: it holds back the confirm of a message with an odd delivery tag if another message waited at the
+// gate, on the same channel, when that message passed. The next confirm then stands for both. Messages that arrive
+// later do not count, so that an execution can be repeated exactly.
 func (a answer) Send(scheduled bool) {
 	if scheduled && a.joins() && a.Withhold() {
 		return

@@ -85,8 +85,8 @@ func (l *conn) Renew() {
 	l.channels = l.channels[:0]
 }
 
-// Break marks a channel that the broker will close at its next use: the channel of cmd. If cmd is nil, or has no
-// channel, it is the channel that was first used most recently.
+// Break chooses a channel that the broker will close at its next use. This is the channel of cmd. If cmd is nil or has
+// no channel, it is the newest channel: the last one in order of first use.
 func (l *conn) Break(cmd gate.Command) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *conn) Break(cmd gate.Command) {
 	}
 }
 
-// Mend revokes Break before the channel is used again.
+// Mend cancels a Break that has not taken effect yet.
 func (l *conn) Mend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

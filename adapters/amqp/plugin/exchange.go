@@ -63,7 +63,7 @@ type exchange struct {
 	command *wire.Command
 	model   amqp.Command
 	reply   amqp.Reply
-	broken  bool // a fault broke the channel: the client received another code than the one in reply
+	broken  bool // a fault broke the channel: reply has INTERNAL_ERROR, the client received PRECONDITION_FAILED
 	names   *names
 }
 
@@ -116,7 +116,8 @@ func (x *exchange) EndsPart() (ends, fault bool) {
 // Cost is the command and reply in the form by which a lock's promises about its cost are checked.
 func (x *exchange) Cost() backend.Exchange {
 	e := x.model.Exchange(x.reply, x.command.Replies)
-	e.RoundTrip = e.RoundTrip && (x.command.Replies || x.model.Method != amqp.BasicPublish) // transactions only await the commit
+	// A publish without a reply is no round trip. In a transaction, for example, the client awaits only the commit.
+	e.RoundTrip = e.RoundTrip && (x.command.Replies || x.model.Method != amqp.BasicPublish)
 	return e
 }
 

@@ -18,8 +18,8 @@ func Holders(v wire.State, d holding.Declared, lock string, slots int, client fu
 	return all
 }
 
-// holders are the clients that hold the thing which d declares in one queue. The queue is for one slot, or for all
-// slots.
+// holders are the clients that hold thing in the given queue, for example as the queue's owner. Each result is a copy
+// of of with the client filled in. slots is the number of slots that the queue stands for: 1, or all slots of the lock.
 func holders(v wire.State, thing holding.Thing, queue string, of holding.Hold, slots int, client func(*wire.Conn) uint8) (all []holding.Hold) {
 	held := func(c uint8) {
 		of.Client = c

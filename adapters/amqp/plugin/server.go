@@ -20,7 +20,7 @@ type Config struct {
 	// URL is the address of a real RabbitMQ, which others may use at the same time; "" means the simulated broker. A
 	// run on a real broker has real time and no restarts.
 	URL string
-	// Sweep deletes queues from a real broker.
+	// Sweep deletes queues from a real broker. nil means that the queues stay.
 	Sweep func(queues []string) error
 	// Notes registers what clients create on a real broker; nil means no register.
 	Notes Notes
@@ -46,9 +46,11 @@ type broker interface {
 	// Observe calls its argument with the broker's state. A real broker's state is inferred, and only known while both
 	// brokers agree: see Disagreement.
 	Observe(func(wire.State))
-	// CloseChannel makes the broker close a channel with the given reply code, as after an error.
+	// CloseChannel makes the broker close a channel with the given reply code, as after an error. It reports whether
+	// the channel was open; otherwise nothing happens.
 	CloseChannel(c *wire.Conn, channel uint16, code amqp.Code) bool
-	// Forget removes a queue from the simulated broker, which also stands for the real broker's state.
+	// Forget removes a queue from the simulated broker. With a real broker, that is the replica from which the real
+	// broker's state is inferred.
 	Forget(queue string)
 	// Advance and Restart do nothing on a real broker.
 	Advance(ms int64)

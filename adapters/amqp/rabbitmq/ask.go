@@ -59,7 +59,7 @@ func ask(ctx context.Context, checked string) (*Told, error) {
 		Address: redact(checked), Product: said("product"), Version: said("version"), Cluster: said("cluster_name"), Platform: said("platform"),
 		Heartbeat: conn.Config.Heartbeat,
 	}
-	if told.Heartbeat == longestHeartbeat { // no shorter interval was proposed, so the broker proposes none
+	if told.Heartbeat == longestHeartbeat { // the broker proposes no heartbeats, or none within an hour
 		told.Heartbeat = 0
 	}
 	return told, told.lookForRegistry(conn)

@@ -161,7 +161,8 @@ func cameBack(headers amqp091.Table) uint16 {
 	return uint16(n)
 }
 
-// body is the content of a message with the given number in the model.
+// body is the content of the message that has the given number in the model. identity is its inverse; it returns 0 for
+// other contents.
 
 func body(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }
 

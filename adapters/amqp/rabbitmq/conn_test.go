@@ -76,7 +76,7 @@ func TestConnPipelinesMessages(t *testing.T) {
 	replies := make(chan []amqp.Reply)
 	go func() { replies <- conn.Do(batch) }()
 	for via.sent.Load() < before+int64(len(batch)*len("lockproof.nowhere")) {
-		time.Sleep(time.Millisecond) // hangs if Do waits for confirms
+		time.Sleep(time.Millisecond) // loops forever if Do waits for confirms
 	}
 	via.hold.Unlock()
 	if got := <-replies; !slices.Equal(got, want) {
@@ -249,7 +249,8 @@ func (r *relay) wait(int) {
 	defer r.hold.RUnlock()
 }
 
-// pass copies bytes from one socket to another. It calls before with the number of bytes before each write.
+// pass copies bytes from one socket to another. Before each write, it calls before with the number of bytes to be
+// written.
 func (r *relay) pass(to, from net.Conn, before func(n int)) {
 	defer to.Close()
 	defer from.Close()

@@ -51,7 +51,7 @@ func (in *inbox) take(buf []amqp.Delivery) []amqp.Delivery {
 	return buf
 }
 
-// consume starts a consumer. Its deliveries go to the connection's inbox until it ends.
+// consume starts a consumer. Until the consumer ends, its deliveries go to the connection's inbox.
 func (c *Conn) consume(ch *channel, queue string, cmd amqp.Command) error {
 	arguments := amqp091.Table{}
 	if cmd.Priority != 0 {

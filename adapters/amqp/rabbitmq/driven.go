@@ -29,8 +29,8 @@ func (d *driven) batch() []amqp.Command {
 	return batch
 }
 
-// take gives the machine the replies to a batch. If a reply leads the machine elsewhere, it no longer waits for the
-// rest, which take drops.
+// take gives the machine the replies to a batch. After some replies, the machine's next command is not the batch's next
+// one, for example because an error ends the operation. take then drops the remaining replies.
 func (d *driven) take(batch []amqp.Command, replies []amqp.Reply) {
 	for i, r := range replies {
 		if i > 0 && !d.expects(batch[i]) {

@@ -201,7 +201,7 @@ func (f *fact) play(w side) []string {
 func run(w side, steps []expectation) []string {
 	first := steps[0]
 	if *rewrite && (first.event == receive || first.counts()) {
-		w.advance(200) // waits until all commands have taken effect, as the counters are not known
+		w.advance(200) // gives earlier commands time: with -rewrite, no outcome is known to wait for
 	}
 	var batch []amqp.Command
 	for _, s := range steps {

@@ -149,8 +149,9 @@ func (m *match) adapt(d draft) (step, bool) {
 		return s, false
 	}
 	if s.cmd.Method == amqp.BasicGet && m.declares[s.cmd.Queue].Args.Has&amqp.HasMaxLength != 0 {
-		// When a channel ends, the messages of its consumers become ready at once, those of basic.get some moments
-		// later. Counters show when that has happened, but not if a message is dropped by x-max-length.
+		// When a channel ends, the messages that its consumers received become ready at once, but those from basic.get
+		// become ready some moments later. The test waits for this by the queue's counters. With x-max-length, the
+		// queue may drop such a message, and the counters do not show when. So the get needs no acknowledgement here.
 		s.cmd.Flags |= amqp.NoAck
 	}
 	m.identify(&s)
@@ -162,9 +163,10 @@ func (m *match) refusesToDelete(cmd amqp.Command) bool {
 	return cmd.Method == amqp.QueueDelete && cmd.Flags&(amqp.IfUnused|amqp.IfEmpty) != 0 && m.declares[cmd.Queue].Args.Has&amqp.Quorum != 0
 }
 
-// crowds reports whether a step would give a channel a second consumer of a quorum queue: their deliveries come in
-// groups. It also reports a new consumer with the tag of a cancelled one on a queue with a single active consumer:
-// RabbitMQ 3.10 may then close the connection of the next publisher with 541.
+// crowds reports whether a step would give a channel a second consumer of a quorum queue: the deliveries of two such
+// consumers come in groups. It also reports whether a step starts a consumer with the tag of a cancelled one, on a
+// quorum queue with a single active consumer: RabbitMQ 3.10 may then close the connection of the next publisher with
+// 541.
 func (m *match) crowds(s step, ch *channelState) bool {
 	has := m.declares[s.cmd.Queue].Args.Has
 	if has&amqp.Quorum == 0 {
@@ -178,15 +180,16 @@ func (m *match) crowds(s step, ch *channelState) bool {
 	return has&amqp.SingleActive != 0 && slices.Contains(ch.cancelled, s.cmd.Number)
 }
 
-// changesType reports whether cmd declares a queue with another type than an earlier queue of the same name had. If a
-// channel has used the earlier queue, RabbitMQ 3.10 closes its connection with 541 when it uses the new one.
+// changesType reports whether cmd declares a queue with another type (classic or quorum) than an earlier queue of the
+// same name had. If a channel has used the earlier queue and then uses the new one, RabbitMQ 3.10 closes the channel's
+// connection with 541.
 func (m *match) changesType(cmd amqp.Command) bool {
 	was, known := m.types[cmd.Queue]
 	return known && was != cmd.Args.Has&amqp.Quorum && !m.sim.Exists(cmd.Queue)
 }
 
-// strands reports whether a basic.cancel may leave messages to a next active consumer that old versions do not serve.
-// The outcome may take seconds there, and is tested by the facts.
+// strands reports whether a basic.cancel would leave messages to the next single active consumer, on a version of
+// RabbitMQ that does not deliver them to it at once. Such a delivery may take seconds. The facts test it.
 func (m *match) strands(s step) bool {
 	q := m.clients[s.client].channels[s.cmd.Channel].consuming
 	return !m.like.SuccessorServed && m.declares[q].Args.Has&(amqp.SingleActive|amqp.Quorum) == amqp.SingleActive && m.sim.Depth(q) > 0

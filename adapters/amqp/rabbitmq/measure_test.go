@@ -20,7 +20,8 @@ func TestMeasured(t *testing.T) {
 	for _, target := range slices.Concat(amqplock.References, consumption.References) {
 		t.Run(target.Name, func(t *testing.T) {
 			m, err := measure.Run(t.Context(), b.Measured(), target, measure.Load{Clients: []int{2}, Time: 40 * time.Millisecond})
-			for tries := 1; tries < 3 && err == nil && m.Loads[0].Granted == 0; tries++ { // every token may come too late
+			// A load may grant nothing, as each token may arrive too late.
+			for tries := 1; tries < 3 && err == nil && m.Loads[0].Granted == 0; tries++ {
 				m, err = measure.Run(t.Context(), b.Measured(), target, measure.Load{Clients: []int{2}, Time: 40 * time.Millisecond})
 			}
 			if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/lockproof/lockproof/sim/amqp/broker"
 )
 
-// mistake is one way in which a simulated broker behaves wrongly. apply replaces the broker's.
+// mistake is one way in which a simulated broker behaves wrongly. The function apply carries out commands in place of
+// the broker's own Apply.
 type mistake struct {
 	name  string
 	apply func(w *simulated, c broker.Conn, cmd amqp.Command) amqp.Reply
@@ -95,7 +96,8 @@ var mistakes = []mistake{
 		}},
 }
 
-// readable is the maximum number of lines in a counterexample, with the two outcomes of the last step.
+// readable is the maximum number of lines in a counterexample. The lines include the two differing outcomes of the last
+// step.
 const readable = 10
 
 // Random sequences find each mistake of a wrong broker, with a counterexample short enough to read.

@@ -45,7 +45,8 @@ func (s *Setting) Configure() error {
 		files["advanced.config"] = s.Advanced
 	}
 	if s.Programs.Root != "" {
-		files["inetrc"] = "{host, {127,0,0,1}, [\"localhost\"]}.\n{lookup, [file, native]}.\n" // another root may not define localhost
+		// A root file system other than this machine's may not define localhost.
+		files["inetrc"] = "{host, {127,0,0,1}, [\"localhost\"]}.\n{lookup, [file, native]}.\n"
 	}
 	for name, text := range files {
 		if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {

@@ -68,8 +68,8 @@ func wantNothingLeft(t *testing.T, tmp, url string) {
 	t.Errorf("left behind:\n%s", strings.Join(left, "\n"))
 }
 
-// filesIn lists the files in dir that a run has left. The user's folder of temporary folders does not count: it stays
-// for the next run.
+// filesIn lists the files in dir that a run has left. It leaves out the folder lockproof-UID, which contains all
+// temporary folders of a user and stays for the next run.
 func filesIn(dir string) (left []string) {
 	for _, pattern := range []string{"*", "lockproof-*/*"} {
 		found, _ := filepath.Glob(filepath.Join(dir, pattern))

@@ -40,7 +40,7 @@ func TestRandomCommands(t *testing.T) {
 			err = w.err
 		}
 		if err != nil {
-			w.end() // its state is unknown
+			w.end() // the state of its queues is unknown, so the next sequence gets a new real
 			w, wait = nil, hurry
 			t.Fatal(err)
 		}

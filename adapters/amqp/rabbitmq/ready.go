@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/bound"
 )
 
-// granted limits a broker to 64 MiB in response to the last bytes that the client has sent. Heartbeats limit its
-// silence. frameSize is the largest frame that the client agrees to receive.
+// granted limits what a broker may send: at most 64 MiB after the last byte that the client has sent. It has no limit
+// of time, because heartbeats detect a silent broker. frameSize is the largest frame that the client agrees to receive.
 var granted = bound.Limits{Most: 64 << 20}
 
 const frameSize = 128 << 10
@@ -45,7 +45,8 @@ func open(ctx context.Context, url string, config amqp.Config) (*amqp.Connection
 	return conn, told(err)
 }
 
-// telling is [bound.Telling] with the limits for connections that must open within greetLimit.
+// telling is [bound.Telling] for connections that must open within greetLimit. The function that it returns converts
+// the driver's error: if that limit or one of granted was exceeded, the result says so.
 func telling(ctx context.Context) (context.Context, func(error) error) {
 	start := time.Now()
 	ctx, told := bound.Telling(ctx)

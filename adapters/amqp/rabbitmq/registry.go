@@ -24,9 +24,9 @@ import (
 //  - the run's queue "alive" is exclusive to its connection, so it is gone as soon as the run is;
 //  - the run's queue "notes" names the queues and exchanges that the run or its clients are about to create.
 //
-// A run is dead if its queue alive is gone, and still gone after a while. Only one run can declare that name, so two
-// runs never tidy up after the same one. A run that loses its connection loses the proof that it is alive, and has to
-// end.
+// A run is dead if its queue alive is gone, and still gone after a while. The run that tidies up after it first
+// declares that queue as an exclusive queue of its own. Only one run can do that, so two runs never tidy up after the
+// same one. A run that loses its connection loses the proof that it is alive, and has to end.
 //
 // Any user of the broker can write entries and notes. An entry therefore proves its mark by a secret, so that it cannot
 // claim names of another program. A note deletes only a name with the mark of its own run. Other names may belong to
@@ -231,9 +231,9 @@ func cmpError(why *amqp091.Error) error {
 	return why
 }
 
-// note writes a note about a thing that is about to be created, unless the thing existed before. The broker receives
-// the note before anything that is sent to it after note has returned. This also holds if this process is killed, as
-// far as its writes arrive.
+// note writes a note about a thing that is about to be created, unless the thing existed before. The note is written to
+// the socket before note returns. If the caller creates the thing only after that, the broker receives the note first,
+// even if this process is killed in between.
 func (r *registration) note(t thing) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -45,8 +45,8 @@ func (r *registryTest) do(what func(*amqp091.Channel) error) error {
 	return what(ch)
 }
 
-// register registers a run by the broker's address. It fails the test if the run left anything of earlier runs, and
-// returns how many dead runs it tidied up after.
+// register registers a run on the broker at url. It returns how many dead runs that run has tidied up after. It fails
+// the test if the run could not delete everything that they left.
 func (r *registryTest) register(url string, lost func(error)) (b *rabbitmq.Broker, tidied int) {
 	r.t.Helper()
 	b, found := r.find(url, lost)
@@ -56,7 +56,7 @@ func (r *registryTest) register(url string, lost func(error)) (b *rabbitmq.Broke
 	return b, found.Runs
 }
 
-// find registers a run by the broker's address, and returns what it found of earlier runs.
+// find registers a run on the broker at url, and returns what it has done about the remains of earlier runs.
 func (r *registryTest) find(url string, lost func(error)) (b *rabbitmq.Broker, found rabbitmq.Tidied) {
 	r.t.Helper()
 	b = (&rabbitmq.Broker{URL: url}).InRegistry(r.registry)

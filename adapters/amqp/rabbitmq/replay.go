@@ -147,7 +147,8 @@ func (p *replayer) step(ctx context.Context, s *scenario.TraceStep, truth bool) 
 	return p.settled(ctx, s)
 }
 
-// excuse replaces the code of a close that a fault has caused by the recorded code, as the simulator's codes differ.
+// excuse returns got with the recorded reply code, if got closes the channel or connection because of a fault. The
+// simulator's codes for faults are not the broker's, so they are not compared.
 func (p *replayer) excuse(s *scenario.TraceStep, got amqp.Reply) amqp.Reply {
 	c := &p.clients[s.Action.Client]
 	if got.Kind == amqp.ConnectionClosed && c.connection.cut || got.Kind == amqp.ChannelClosed && c.provoked {

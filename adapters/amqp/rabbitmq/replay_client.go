@@ -28,7 +28,7 @@ type replayer struct {
 	consumed    []consumed
 	observer    *observer
 	clients     []replayedClient      // by the client's number; client 0 creates the initial slots of the locks
-	connections map[int32]*connection // by process of the history: connections that the broker has not seen end
+	connections map[int32]*connection // by process of the history; without those whose end the broker has noticed
 	opened      []*connection         // all connections, to be closed at the end
 }
 

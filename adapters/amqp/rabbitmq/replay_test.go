@@ -130,14 +130,14 @@ func TestReplayLate(t *testing.T) {
 	b := sharedBroker(t)
 	target := expiring(20)
 	tr := trace(&target, find(t, &target, func(tr *scenario.Trace) bool {
-		const soon = 30 // latest time of the last step; each virtual ms takes 20 to 500 ms
+		const soon = 30 // latest virtual time of the last step, in ms; on the broker 20 to 500 times as long
 		return violated(tr, property.ContiguousSlots) != nil && actions(tr, scenario.Restart) == 0 && tr.Steps[len(tr.Steps)-1].Time <= soon
 	}))
 	late := false
 	got, err := rabbitmq.Replay(t.Context(), b, &target, tr, rabbitmq.ReplayOptions{Patience: 2 * time.Second, Progress: func(taken, _ int) {
 		if taken == 1 && !late {
 			late = true
-			time.Sleep(time.Second) // longer than the first slot's 390 ms
+			time.Sleep(time.Second) // more than 390 ms, after which the first slot expires
 		}
 	}})
 	if err == nil {
@@ -158,7 +158,7 @@ func TestReplayAlwaysLate(t *testing.T) {
 	}))
 	got, err := rabbitmq.Replay(t.Context(), b, &target, tr, rabbitmq.ReplayOptions{Patience: time.Second, Progress: func(taken, _ int) {
 		if taken == 1 {
-			time.Sleep(2 * time.Second) // longer than the first slot's 1,250 ms at the largest scale
+			time.Sleep(2 * time.Second) // more than 1,250 ms, after which the first slot expires at scale 500
 		}
 	}})
 	if err != nil || !strings.Contains(got.Skipped, "late with a step") || got.Reproduces(*violated(tr, property.ContiguousSlots)) {

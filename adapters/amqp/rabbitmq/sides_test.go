@@ -128,12 +128,13 @@ type real struct {
 	owned  [clients]map[amqp.Queue]bool // exclusive queues of each client, with its mark; nil while not connected
 	again  func(context.Context) error  // restarts the broker
 	late   time.Duration                // maximum time by which a pause was longer than requested
-	err    error                        // first error of the side itself
+	err    error                        // first error of the side itself: of a wait, a restart or a close
 
 	patience time.Duration
 }
 
-// newReal connects to a real broker as a side. Its names are those of the steps with a unique prefix.
+// newReal connects to a real broker as a side. It puts a unique prefix before the names of the steps' queues and
+// exchanges, except reserved names such as amq.topic.
 func newReal(prefix, url string, names *amqp.Names) (*real, error) {
 	prefix = fmt.Sprintf("lockproof.%s.%x.", prefix, serial.Add(1)+uint64(time.Now().UnixNano()))
 	w := &real{url: url, prefix: prefix, names: new(amqp.Names), queues: names.Len(), patience: patience}
@@ -233,7 +234,8 @@ func (w *real) do(client int, batch []amqp.Command) []amqp.Reply {
 // kill cuts a client's socket, and waits until its exclusive queues are gone.
 func (w *real) kill(client int) {
 	w.conns[client].Kill()
-	w.conns[client].Do([]amqp.Command{{Method: amqp.BasicQos, Channel: marker}}) // makes the client notice
+	// This command makes the client notice that its socket is closed.
+	w.conns[client].Do([]amqp.Command{{Method: amqp.BasicQos, Channel: marker}})
 	for q := range w.owned[client] {
 		w.eventually("a killed connection's queue is gone", func() bool {
 			return w.conns[observer].Do([]amqp.Command{

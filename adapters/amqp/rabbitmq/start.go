@@ -141,8 +141,8 @@ func startUsual(ctx context.Context, o Options) (*Broker, error) {
 	return b, err
 }
 
-// Lacking reports whether Start would find no broker to use and no rabbitmq-server to start: none is named, and none
-// answers at 127.0.0.1:5672.
+// Lacking reports whether Start would need a container. This is so if no address is given, no rabbitmq-server is
+// installed, and no usable RabbitMQ answers at 127.0.0.1:5672.
 func Lacking(ctx context.Context, o Options) bool {
 	if url, _ := o.address(); url != "" || installed() {
 		return false

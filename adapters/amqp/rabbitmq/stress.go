@@ -14,7 +14,7 @@ import (
 // StressConfig configures a stress run on a real RabbitMQ.
 type StressConfig struct {
 	Target  *lock.Target // nil means the reference semaphore
-	Options lock.Options // options of the target, which may override some; [amqplock.DefaultOptions] are safe
+	Options lock.Options // options of the lock; the target's Fix may change some. [amqplock.DefaultOptions] are safe
 	// Load is the number of clients, rounds and so on. When a client dies, its socket is closed without
 	// connection.close.
 	stress.Load

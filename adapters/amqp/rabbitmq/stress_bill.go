@@ -5,8 +5,8 @@ import "github.com/lockproof/lockproof/model/amqp"
 // bill counts the cost of an operation: commands, round trips and so on.
 type bill struct {
 	commands    int
-	trips       int  // number of round trips
-	replies     int  // number of round trips without pipelining
+	trips       int  // number of waits for replies; pipelined publishes share one
+	replies     int  // number of replies: the round trips if nothing were pipelined
 	channels    int  // number of channels opened
 	connections int  // number of connections opened
 	lost        int  // number of races that the operation has lost to other clients

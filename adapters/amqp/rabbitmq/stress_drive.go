@@ -31,7 +31,8 @@ func (c *stressClient) drive(ctx context.Context, fatal int) bool {
 	return true
 }
 
-// choose makes one of the choices that a random option leaves to the client. ways is their number.
+// choose makes a random choice where an option leaves one to the client. ways is the number of possibilities. If the
+// machine then wants to sleep, choose sleeps.
 func (c *stressClient) choose(ctx context.Context, ways int) {
 	c.protocol.Choose(&c.machine, c.part.Random.IntN(ways))
 	if c.machine.Sleep > 0 {

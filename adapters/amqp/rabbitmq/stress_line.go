@@ -75,8 +75,9 @@ func (l *stressLine) do(batch []amqp.Command) []amqp.Reply {
 	return replies
 }
 
-// note records the effect of a command on the connection's exclusive queues. A command without a reply may have an
-// effect too. It does not matter if it deletes a queue of the connection, as the end of the connection does so anyway.
+// note records the effect of a command on the connection's exclusive queues. If the command has no reply, note records
+// its possible effect. One effect does not matter: if the command deletes a queue of this connection, the end of the
+// connection deletes the queue anyway.
 func (l *stressLine) note(cmd amqp.Command, r amqp.Reply, asked time.Time) {
 	claims := cmd.Method == amqp.QueueDeclare && cmd.Flags.Has(amqp.Exclusive)
 	switch {

@@ -69,8 +69,8 @@ func sweep(url string, names *amqp.Names, queues []amqp.Queue) error {
 	return nil
 }
 
-// unlessUsed is the flag if-unused for a queue without lockproof's mark. If it still has a consumer, another program
-// uses it, as this run's clients have ended.
+// unlessUsed is the flag for deleting a queue: 0 if the queue has lockproof's mark, otherwise if-unused. This run's
+// clients have ended, so a remaining consumer of an unmarked queue belongs to another program.
 func unlessUsed(queue string) amqp.Flags {
 	if (thing{Queue: queue}).marked() {
 		return 0

@@ -49,7 +49,8 @@ var flagNames = []struct {
 	{amqp.Multiple, "multiple"}, {amqp.Requeue, "requeue"}, {amqp.Internal, "internal"},
 }
 
-// numberNames is the name of the parameter that a command's number has in a transcript, by method.
+// numberNames is the name, in transcripts, of the parameter for [amqp.Command.Number]. It depends on the method: the
+// number of a basic.publish is "message".
 var numberNames = map[amqp.Method]string{
 	amqp.BasicPublish: "message", amqp.BasicAck: "tag", amqp.BasicNack: "tag",
 	amqp.BasicConsume: "consumer", amqp.BasicCancel: "consumer", amqp.BasicQos: "prefetch",

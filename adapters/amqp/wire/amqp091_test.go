@@ -131,8 +131,8 @@ func verdicts(out string) map[string]verdict {
 	return all
 }
 
-// settled runs a test that did not pass again, alone and at most twice, and returns its last verdict. It may have
-// failed only because the machine was too slow.
+// settled returns a test's last verdict. If the test has neither passed nor been skipped, settled first runs it again,
+// alone and at most twice: it may have failed only because the machine was too slow.
 func (s suite) settled(t *testing.T, url, name string, v verdict) verdict {
 	for tries := 0; tries < 2 && v.outcome != "PASS" && v.outcome != "SKIP"; tries++ {
 		v = s.run(t, url, "-test.run", "^"+regexp.QuoteMeta(name)+"$")[name]

@@ -64,8 +64,9 @@ func (c *Conn) User() string {
 	return c.user
 }
 
-// Behind reports whether the client has written data, or closed its socket, and the gate has not seen that yet. Data
-// does not count if it cannot reach the gate before a command or answer leaves the gate. See [socket.Reader.Behind].
+// Behind reports whether the gate has yet to see data that the client has written, or the close of the client's socket.
+// It does not count data that cannot reach the gate before a command or answer leaves the gate. If Behind is true,
+// caughtUp is called once the gate has seen everything. See [socket.Reader.Behind].
 func (c *Conn) Behind(caughtUp func()) bool { return c.reader.Behind(caughtUp) }
 
 // Counts is the traffic of the connection so far.
@@ -97,8 +98,9 @@ func (c *Conn) Cut() {
 // HangUp closes the client's socket once all output is written.
 func (c *Conn) HangUp() { c.out.finish() }
 
-// Farewell answers a client that closes a channel or the connection which the broker has already closed, and then
-// closes the client's socket. Without that answer some drivers wait forever.
+// Farewell is for a connection that the broker has already closed. It answers the client's channel.close or
+// connection.close with the corresponding close-ok, and then closes the client's socket. Without that answer some
+// drivers wait forever.
 func (c *Conn) Farewell(close *Command) {
 	answer := Message{Channel: close.Channel, Method: &frame.ChannelCloseOk{}}
 	if close.Method.ID() == frame.ConnectionCloseID {
@@ -139,7 +141,8 @@ func (c *Conn) answer(m Message) {
 		w.answered(a)
 	}
 	c.events = append(c.events, event{answer: a})
-	if m.Method.ID() == frame.ChannelCloseID && !closing { // answer closes that wait at the gate
+	// If a channel.close of the client waits at the gate, the broker will not see it. It is answered here.
+	if m.Method.ID() == frame.ChannelCloseID && !closing {
 		for range c.inFlight.channel(m.Channel).crossing() {
 			c.answer(Message{Channel: m.Channel, Method: &frame.ChannelCloseOk{}})
 		}

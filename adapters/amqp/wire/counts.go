@@ -24,7 +24,7 @@ type Traffic struct{ Frames, Bytes int }
 
 // MethodCounts is how often a method was sent, and how many bytes that took with content.
 type MethodCounts struct {
-	Received, Sent int // by clients, and by the broker to clients
+	Received, Sent int // numbers of messages: Received by the server from clients, Sent by the server to clients
 	In, Out        Traffic
 }
 

@@ -22,7 +22,7 @@ type holding struct {
 	commands chan *wire.Command
 	answers  chan *wire.Answer // answers that settle a command
 	gone     chan *wire.Conn
-	free     map[frame.ID]bool // methods that pass without the test
+	free     map[frame.ID]bool // methods that this gate passes at once, without asking the test
 }
 
 func newHolding(free ...frame.ID) *holding {

@@ -172,7 +172,8 @@ func (x *mirrorSession) answered(a *Answer) {
 		want, known := x.expected[c.Number]
 		delete(x.expected, c.Number)
 		switch alone := len(a.Settles) == 1; {
-		case c.Method.ID() == frame.ConnectionCloseID: // answered once, however often it is sent
+		case c.Method.ID() == frame.ConnectionCloseID:
+			// The real broker answers only one connection.close, even if the client sends several.
 		case !known && a.Reply.Closed(): // a command that was still on its way when the broker closed
 		case !known:
 			x.mirror.disagree("the real broker answers %s, the simulated one does not", c.Method.ID())

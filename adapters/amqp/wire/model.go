@@ -51,7 +51,7 @@ func (m *Message) Model(queue func(name string) amqp.Queue) amqp.Command {
 	return cmd
 }
 
-// plain are the methods that the model has without their arguments.
+// plain maps methods of AMQP to those of the model, for methods whose arguments the model does not need.
 var plain = map[frame.ID]amqp.Method{
 	frame.ChannelOpenID: amqp.ChannelOpen, frame.ChannelCloseID: amqp.ChannelClose, frame.ConfirmSelectID: amqp.ConfirmSelect,
 	frame.TxSelectID: amqp.TxSelect, frame.TxCommitID: amqp.TxCommit, frame.TxRollbackID: amqp.TxRollback,

@@ -49,7 +49,8 @@ func (o *outbox) add(appendTo func([]byte) []byte) error {
 		o.buf = appendTo(o.buf)
 	}
 	signal(o.kick)
-	if r := o.budget.take(len(o.buf) - before); r != nil && len(o.buf) > maxUnread { // only a client that does not read
+	// The limit for all clients' messages cuts off only a client that does not read.
+	if r := o.budget.take(len(o.buf) - before); r != nil && len(o.buf) > maxUnread {
 		return r
 	}
 	if len(o.buf) > o.limit {

@@ -71,7 +71,7 @@ type proxySession struct {
 	over    chan struct{} // closed when the broker will send nothing more
 	running atomic.Bool   // the broker has answered connection.open
 	leaving atomic.Bool   // the client is gone and leave is closing the connection
-	naming  sync.Map      // keyed by channel: a client has left the name of a queue to the broker
+	naming  sync.Map      // set of channels on which a queue.declare left the queue's name to the broker
 	fenced  atomic.Uint32 // the channel on which fence waits; 0 if it does not wait
 	past    chan struct{} // signals that the broker has answered the fence
 }
@@ -87,7 +87,8 @@ func (x *proxySession) Handle(cmd *Command) {
 	}
 }
 
-// look reports queues and exchanges to Declaring that a command creates and that outlive the connection.
+// look calls Declaring if a command declares a queue or an exchange that outlives the connection. If the broker is to
+// choose the queue's name, lookBack does so later.
 func (x *proxySession) look(cmd *Command) {
 	switch m := cmd.Method.(type) {
 	case *frame.QueueDeclare:
@@ -105,7 +106,7 @@ func (x *proxySession) look(cmd *Command) {
 	}
 }
 
-// lookBack reports a queue to Declaring that the broker has named.
+// lookBack calls Declaring with the name that the broker has chosen for a queue.
 func (x *proxySession) lookBack(m *Message) {
 	if ok, is := m.Method.(*frame.QueueDeclareOk); is {
 		if _, asked := x.naming.LoadAndDelete(m.Channel); asked {
@@ -182,7 +183,7 @@ func (x *proxySession) write() {
 	x.socket.Close()
 }
 
-// read forwards what the broker sends to the gate until the connection ends.
+// read forwards to the gate what the broker sends, until the connection ends.
 func (x *proxySession) read() {
 	err := x.relay()
 	x.out.stop()

@@ -31,8 +31,8 @@ var randomArguments = []struct {
 	{"x-unheard-of", []any{true}},
 }
 
-// randomStep draws one method for a random client and channel, so that each is answered. A publish is preceded by
-// confirm.select.
+// randomStep draws one method, and the client and channel that send it. For a publish, it puts a confirm.select in
+// front, so that the broker answers every method.
 func randomStep(t *rapid.T) []step {
 	who := rapid.SampledFrom([]string{"a1", "a1", "a2", "b1"}).Draw(t, "who")
 	name := rapid.SampledFrom(randomNames).Draw(t, "name")

@@ -44,9 +44,9 @@ type Server struct {
 	budget   budget
 
 	mu       sync.Mutex
-	conns    map[*Conn]struct{} // connections that the client or the broker has not ended
+	conns    map[*Conn]struct{} // connections, until the client is gone and the broker knows that
 	accepted uint64
-	past     Counts // sum for connections that have ended
+	past     Counts // sum for connections that are no longer in conns
 	closed   bool
 }
 
@@ -85,7 +85,7 @@ func (s *Server) Counts() Counts {
 	return sum
 }
 
-// Present is the number of connections that the client or the broker has not ended.
+// Present is the number of connections, including those that only one of client and broker has ended.
 func (s *Server) Present() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +152,7 @@ func (s *Server) take(conn net.Conn) {
 	s.tasks.Go(c.serve)
 }
 
-// forget removes a connection that both the client and the broker have ended.
+// forget removes a connection if its client is gone and the broker has been told of its end. Otherwise it does nothing.
 func (s *Server) forget(c *Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

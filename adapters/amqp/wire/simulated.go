@@ -36,7 +36,8 @@ type SimulatedOptions struct {
 
 // Simulated is the simulated broker as a [Backend]. All commands go to one [broker.Broker] in the order in which they
 // pass the gate, and the replies depend only on that order. It has one virtual host, called "/" or "", unless more are
-// requested. Its time moves only by [Simulated.Advance] or, once called, with the clock by [Simulated.FollowClock].
+// requested. Its time moves only by calls of [Simulated.Advance], or with real time after a call of
+// [Simulated.FollowClock].
 //
 // Features that the model lacks are refused with 540 and an explanation: a prefetch count for a whole channel, direct
 // replies, copies by CC and BCC, streams, and parts of quorum queues.
@@ -212,7 +213,8 @@ type clock struct {
 	kick  chan struct{}
 }
 
-// since is the number of milliseconds of real time by which the broker's time, now, is behind.
+// since is the number of milliseconds by which the broker's time is behind real time; 0 if it is not behind. now is the
+// broker's time.
 func (c *clock) since(now int64) int64 {
 	return max(c.first+time.Since(c.began).Milliseconds()-now, 0)
 }

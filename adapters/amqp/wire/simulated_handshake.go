@@ -98,8 +98,8 @@ func credentials(m *frame.ConnectionStartOk) (user, password string, known bool)
 	return "", "", false
 }
 
-// tune stores the limits that the client has agreed to. A limit outside the broker's offer ends the connection without
-// a message, as in RabbitMQ. So does no limit.
+// tune stores the limits that the client has agreed to. If frame-max or channel-max is outside the broker's offer, the
+// connection ends without a message, as in RabbitMQ. The value 0, which means no limit, is outside as well.
 func (x *simSession) tune(m *frame.ConnectionTuneOk) *refusal {
 	if m.FrameMax < frame.FrameMinSize || m.FrameMax > MaxFrame || m.ChannelMax == 0 || m.ChannelMax > channelMax {
 		x.end()

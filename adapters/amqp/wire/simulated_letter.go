@@ -48,8 +48,8 @@ func deathHeaders(headers frame.Table, expiration string, deaths []broker.Death,
 	return sorted(values)
 }
 
-// deathTable is one entry of the header x-death: when and why the message died. If the message already had that header,
-// RabbitMQ sorts the entry by name.
+// deathTable is one entry of the header x-death: when and why the message died. Before RabbitMQ 4, the fields of an
+// entry are sorted by name, unless it is the entry of the first death and has the count 1.
 func deathTable(d broker.Death, expiration string, four bool) frame.Table {
 	t := frame.Table{}
 	original := d.First && expiration != ""

@@ -17,7 +17,8 @@ func (x *simSession) publish(ch *simChannel, m *frame.BasicPublish, c *frame.Con
 		return err
 	}
 	if m.Exchange == "" {
-		if cmd.Queue = x.host.queues.lookup(m.RoutingKey); cmd.Queue == absent && ch.mode == frame.TxSelectID { // it may exist at the commit
+		// In a transaction, the queue may exist by the time of the commit.
+		if cmd.Queue = x.host.queues.lookup(m.RoutingKey); cmd.Queue == absent && ch.mode == frame.TxSelectID {
 			cmd.Queue = max(x.host.queues.enter(m.RoutingKey), absent)
 		}
 	}
@@ -55,7 +56,7 @@ func (x *simSession) confirm(ch *simChannel, r amqp.Reply) {
 	case amqp.Ack:
 		ch.published++
 		x.answer(ch.number, &frame.BasicAck{DeliveryTag: ch.published})
-	case amqp.Nack: // the bits are as in RabbitMQ; no earlier message is unconfirmed
+	case amqp.Nack: // Multiple and Requeue are set as in RabbitMQ; all earlier messages are confirmed
 		ch.published++
 		x.answer(ch.number, &frame.BasicNack{DeliveryTag: ch.published, Multiple: true, Requeue: true})
 	}

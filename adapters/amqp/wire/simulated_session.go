@@ -240,7 +240,8 @@ func (x *simSession) onClosing(ch *simChannel, cmd *Command) {
 	}
 }
 
-// usedQueue is the queue name in a method that uses a queue; "" means the queue declared last.
+// usedQueue is the name of the queue that a method uses; "" means the queue declared last. uses is false if the method
+// uses no queue.
 func usedQueue(m frame.Method) (name string, uses bool) {
 	switch m := m.(type) {
 	case *frame.QueueDelete:

@@ -19,9 +19,9 @@ func (Together) Answered(a *Answer) {
 }
 
 // Withhold holds this confirm back and reports whether it did. The channel's next confirm then stands for both
-// messages, with the flag multiple. It does so only if another message that needs a confirm waits at the gate or may
-// still arrive: otherwise the client may be waiting for this confirm. A withheld confirm is sent before the channel's
-// next answer other than basic.return and basic.deliver, or once no such message is left.
+// messages, with the flag multiple. A confirm is held back only if another message that needs a confirm waits at the
+// gate or may still arrive: otherwise the client may be waiting for this confirm. A withheld confirm is sent before the
+// channel's next answer other than basic.return and basic.deliver, or once no such message is left.
 func (a *Answer) Withhold() bool {
 	c := a.Conn
 	c.mu.Lock()
@@ -59,9 +59,9 @@ func (c *Conn) relent() {
 	}
 }
 
-// writeAnswer writes an answer. Before it, it writes the withheld confirms of the channel, merged into one, with the
-// answer if that is a confirm too. basic.return and basic.deliver are written without the withheld confirms. The caller
-// must hold mu.
+// writeAnswer writes an answer. If the answer is a confirm, it is merged with the channel's withheld confirms. Before
+// other answers, the withheld confirms are written, merged into one. basic.return and basic.deliver leave them
+// withheld. The caller must hold mu.
 func (c *Conn) writeAnswer(a *Answer) {
 	kept := c.withheld[a.Channel]
 	switch a.Method.(type) {

@@ -119,8 +119,8 @@ func (c *client) params(op lock.Op, slots uint8) foreign.Params {
 	return p
 }
 
-// limit is the number of clients that the client's next acquire allows to hold the lock. It is a number up to the
-// initial number of slots or, in the audit, the maximum number of slots that the lock may have.
+// limit is the number of clients that the client's next acquire allows to hold the lock. In rounds it is random, from 1
+// to the initial number of slots. In the audit it is the maximum number of slots that the lock may have.
 func (c *client) limit() int {
 	if c.auditing {
 		_, most := c.slots()
@@ -172,7 +172,8 @@ func (c *client) conclude(op lock.Op, r lock.Result, token int64, dies bool) {
 		c.held = 0
 	}
 	switch {
-	case c.auditing && r.Outcome == lock.Unknown && r.Reason == lock.NoReason: // an audit may repeat the operation
+	case c.auditing && r.Outcome == lock.Unknown && r.Reason == lock.NoReason:
+		// The client is not killed, as an audit may repeat the operation.
 		c.unsure = true
 	case r.Outcome == lock.Unknown:
 		c.crash()

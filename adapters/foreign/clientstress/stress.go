@@ -44,7 +44,8 @@ type Config struct {
 	Notes plugin.Notes
 }
 
-// DefaultLimit is long, because nothing is known of an operation during which its client is killed.
+// DefaultLimit is the default of Config.Limit. It is long, because a client that exceeds it is killed, and the history
+// cannot say what its operation did.
 const DefaultLimit = 10 * time.Second
 
 // Stats are statistics of a stress run.
@@ -90,7 +91,7 @@ func (s *Stats) add(o *Stats) {
 //     hold the lock.
 //   - Without Holds, connections are not recorded. A client that reconnects while it holds nothing continues as the same
 //     process. If a connection ended while its client holds a slot, the client would be blamed for what it could not know.
-//     Here only a crash ends a connection, so the broker must not be restarted meanwhile.
+//     Run assumes that only a crash ends a connection, so the broker must not be restarted during the run.
 //
 // When all rounds are over, the lock is audited like a run at the gate: see [history.Audit].
 //

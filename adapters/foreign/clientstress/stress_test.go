@@ -292,8 +292,8 @@ func crashes(h *history.History) (n int) {
 	return n
 }
 
-// clients starts clients of reference locks that return no more than external clients can. Some of their acquires go
-// wrong.
+// clients starts clients of reference locks. Like external clients, they do not say why an operation failed. Some of
+// their acquires go wrong.
 type clients struct {
 	foreigntest.Machines
 	often   int64 // each acquire with a number divisible by it goes wrong; 0 means none
@@ -316,7 +316,8 @@ type terse struct {
 	of *clients
 }
 
-// Call carries out the operation before it goes wrong, so that the client may hold a lock unknown to the test.
+// Call carries out the operation before it goes wrong. The client may therefore hold a lock although its acquire has
+// returned no grant.
 func (c *terse) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.Result, error) {
 	r, err := c.Client.Call(ctx, op, p)
 	if c.of.often > 0 && op == lock.Acquire && c.of.called.Add(1)%c.of.often == 0 {

@@ -89,7 +89,8 @@ func (c *client) abandon() {
 	}
 }
 
-// bounded makes calls that wait for the server return when ctx is done, by closing the connection. stop revokes this.
+// bounded closes the connection when ctx is done. Calls that wait for the server then return. Calling stop prevents the
+// close.
 func (c *client) bounded(ctx context.Context) (stop func() bool) {
 	conn := c.conn
 	return context.AfterFunc(ctx, func() { _ = conn.CloseDeadline(soon()) })
@@ -146,8 +147,8 @@ func (c *client) Close() error {
 	return nil
 }
 
-// refused reports whether the server closed the channel with one of the given reply codes, which refuses the request.
-// It then opens another channel.
+// refused reports whether err says that the server refused a request: it closed the channel with one of the given reply
+// codes. If so, refused opens another channel. If not, it returns err.
 func (c *client) refused(err error, codes ...int) (bool, error) {
 	var closed *amqp.Error
 	if !errors.As(err, &closed) || !slices.Contains(codes, closed.Code) {

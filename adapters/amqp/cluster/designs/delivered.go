@@ -34,7 +34,7 @@ func (delivered) claim(c *client, queue string) (bool, error) {
 		return false, err
 	}
 	held := false
-	for message := range deliveries { // a message that was delivered before the server cancelled the consumer
+	for message := range deliveries { // the token may have been delivered before the cancel; it is returned below
 		c.tag, held = message.DeliveryTag, true
 	}
 	if held {

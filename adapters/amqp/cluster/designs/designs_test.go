@@ -67,8 +67,8 @@ func call(t *testing.T, c foreign.Client, op lock.Op, name string) bool {
 	return r.Held
 }
 
-// comes tries to acquire a lock up to 20 times. The server may need a moment to notice a release or to deliver the
-// token.
+// comes tries up to 20 times to acquire a lock, and reports whether the client got it. The server may need a moment to
+// notice a release or to deliver the token.
 func comes(t *testing.T, c foreign.Client, name string) (held bool) {
 	t.Helper()
 	for i := 0; i < 20 && !held; i++ {

@@ -118,8 +118,8 @@ func goName(names ...string) string {
 func (m *method) goName() string   { return goName(m.class.Name, m.Name) }
 func (m *method) wireName() string { return m.class.Name + "." + m.Name }
 
-// sentBy reports whether the client may send the method or, if client is false, the server. This is so if the other
-// peer must implement it.
+// sentBy reports whether a method may be sent by the client or, if client is false, by the server. The definition names
+// the peers that must handle the method, so sentBy reports whether the other peer is among them.
 func (m *method) sentBy(client bool) bool {
 	handler := "client"
 	if client {
