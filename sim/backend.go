@@ -70,8 +70,8 @@ type Clocked interface {
 	Clocks(*Clocks)
 }
 
-// Answer is a reply to look for in the visited executions: an exchange with this method (0 means any), this result and
-// this answer (0 means any).
+// Answer is a reply to look for in the visited executions: an exchange with this Method, this Result and this Answer.
+// For Method and Answer, 0 means any.
 type Answer struct {
 	Name           string
 	Method, Answer uint8

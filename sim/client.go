@@ -121,7 +121,7 @@ func (w *World) step(c uint8, do scenario.ActionKind, late bool) {
 	switch {
 	case !w.clients[c-1].busy:
 		return
-	case w.Ways(c) > 0: // a random choice precedes the operation's first command
+	case w.Ways(c) > 0: // the client has to make a random choice before it sends a command
 		if do == scenario.CrashEffect || do == scenario.CrashReply {
 			w.crash(c, late)
 		}
@@ -211,7 +211,7 @@ func (w *World) learned(c uint8) {
 	held := w.cluster.Held(c)
 	if !w.clients[c-1].busy || w.leases && held == 0 {
 		if less := w.Monitor.Learned(c, held); less && (w.leases || w.unnumbered()) {
-			w.record.world(history.Lapse, w.process(c, w.clients[c-1].incarnation)) // another client may hold it now
+			w.record.world(history.Lapse, w.process(c, w.clients[c-1].incarnation)) // another client may hold the slot
 		}
 	}
 }

@@ -30,8 +30,8 @@ func (k *Clocks) Now(c uint8) int64 { return k.now + k.clocks[c-1].ahead }
 // further in the past.
 func (k *Clocks) Back() int64 { return k.back }
 
-// In returns after how many milliseconds of the servers' time client c's clock shows the time at. It returns 0 if the
-// clock already does, and [Never] if the clock stands still.
+// In returns the number of milliseconds of the servers' time until client c's clock shows the given time (at). It
+// returns 0 if the clock has already reached that time, and [Never] if the clock stands still.
 func (k *Clocks) In(c uint8, at int64) int64 {
 	left, cl := at-k.Now(c), &k.clocks[c-1]
 	if left <= 0 || cl.rate == 0 {

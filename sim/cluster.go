@@ -165,8 +165,8 @@ type Hindering interface {
 	Hindered(c uint8) bool
 }
 
-// Answering is a [Cluster] that describes in traces also the reply to a command that has waited, when the client
-// receives it.
+// Answering is a [Cluster] that adds a late reply to a trace: if a command has waited in the server, the step in which
+// the client receives the reply describes it.
 type Answering interface {
 	DescribeAnswer(*scenario.TraceStep)
 }

@@ -527,8 +527,8 @@ func (d draw) lostHold(s *scenario.Scenario) {
 	}
 }
 
-// succeeded lets other clients acquire and keep the lock as soon as client who has lost it. If the client mistakes
-// another's hold for its own, its next operation shows it.
+// succeeded lets other clients acquire and keep the lock as soon as one client (who) has lost it. If that client
+// mistakes another's hold for its own, its next operation shows it.
 func (d draw) succeeded(s *scenario.Scenario, who int, at uint16) {
 	for i := range s.Clients {
 		if ops := s.Clients[i].Ops; i != who && ops[len(ops)-1].Op == lock.Release {

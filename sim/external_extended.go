@@ -24,7 +24,7 @@ func (d draw) extended(s *scenario.Scenario) {
 		d.queue(s)
 		at := uint16(2 + d.Bits(2))
 		s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Idle, At: at, Arg: d.lapse()})
-		if d.Bits(2) > 0 { // the first lease has ended by then, and the extended one may still last
+		if d.Bits(2) > 0 { // at the later idle time the first lease has ended, and the extended one may still last
 			s.Faults = append(s.Faults, scenario.Fault{Do: scenario.Idle, At: at + 1 + uint16(d.Bits(2)), Arg: nearLease})
 			s.Faults[0].Arg = nearLease
 		}

@@ -191,7 +191,7 @@ func (w *World) restart() {
 	}
 }
 
-// audit reports unfinished operations, and anything wrong in the state that is left on the servers, to the monitor.
+// audit reports to the monitor the unfinished operations, and anything that is wrong in the state left on the servers.
 func (w *World) audit() {
 	for c := range w.clients {
 		if w.clients[c].busy {

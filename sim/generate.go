@@ -345,8 +345,8 @@ func (d draw) faults(s *scenario.Scenario) {
 	}
 }
 
-// span draws the number of bits of a duration in milliseconds. If leases end by time, short durations are as likely as
-// long ones.
+// span draws the number of bits of a duration in milliseconds. If leases end by time, it is 3, 5, 7 or 9, each equally
+// likely, so that there are many short durations. Otherwise it is always 9.
 func (d draw) span(b *Backend) int {
 	if b.Leases {
 		return 3 + 2*d.Bits(2)

@@ -46,7 +46,7 @@ var (
 	// These are the mutants, each with the property that it violates. A comment describes the bug.
 	leaseEarly    = leaseMutant(leaseSemaphore, "lease-ends-early", "lease-respected") // ends leases too early
 	leaseOneMore  = leaseMutant(leaseSemaphore, "limit-and-one", "limit-respected")    // grants one permit too many
-	leaseHasty    = leaseMutant(leaseSemaphore, "full-if-busy", "honest-full")         // refuses if another acquires
+	leaseHasty    = leaseMutant(leaseSemaphore, "full-if-busy", "honest-full")         // refuses during another acquire
 	leaseRevives  = leaseMutant(leaseSemaphore, "refresh-revives", "renewal-honest")   // extends leases that ended
 	leaseSilent   = leaseMutant(leaseSemaphore, "refresh-asks-nobody", "renewal-honest")
 	leaseTokens   = leaseMutant(leaseSemaphore, "tokens-begin-again", "fencing-monotone")
@@ -105,18 +105,18 @@ type leaseClient struct {
 	result   lock.Result
 	linked   bool
 	held     uint8
-	deadline int64 // time of the client's clock until which it believes it holds the lock
-	sent     int64 // time of the client's clock at which it sent its last command
+	deadline int64 // time of the client's clock until which the client believes it holds the lock
+	sent     int64 // time of the client's clock at which the client sent its last command
 	reply    backend.Result
-	waiting  bool  // its acquire waits for acknowledgements of its victims
-	robbed   bool  // a thief has taken its permit, and it has not acknowledged this
-	owed     int64 // time until which the thief waits for its acknowledgement; 0 if it need not
+	waiting  bool  // the client's acquire waits for acknowledgements of its victims
+	robbed   bool  // a thief has taken the client's permit, and the client has not acknowledged this
+	owed     int64 // time until which the thief waits for the client's acknowledgement; 0 if the client owes none
 
 	has      uint8 // slot that the client has in the store; 0 means none
-	until    int64 // time at which its lease ends
+	until    int64 // time at which the client's lease ends
 	priority uint8
 	token    uint32
-	waits    uint8 // set of the clients whose acknowledgements it needs
+	waits    uint8 // set of the clients whose acknowledgements this client needs
 }
 
 var _ sim.Clocked = (*leases)(nil)
@@ -297,13 +297,14 @@ func (k *leases) take(c uint8, m *leaseClient) backend.Result {
 			return k.steal(c, m, victim)
 		}
 		k.grant(l, m, 1, m.arg)
-		if k.settle(); m.waits != 0 && k.target != leaseReckless { // an earlier take got it without a reply
+		// The client had the lock by an earlier take, whose reply was lost, and its victims have yet to acknowledge.
+		if k.settle(); m.waits != 0 && k.target != leaseReckless {
 			m.waiting = true
 			return backend.Blocked
 		}
 		return backend.Done
 	}
-	if k.live(m) { // an earlier take got the permit without a reply
+	if k.live(m) { // the client got the permit by an earlier take, whose reply was lost
 		k.grant(l, m, m.has, 0)
 		return backend.Done
 	}
@@ -344,7 +345,7 @@ func (k *leases) steal(c uint8, m *leaseClient, victim uint8) backend.Result {
 }
 
 // settle grants a waiting client its permit once all its victims have acknowledged, or their leases have ended. A
-// waiting client that has itself lost its permit or lease gives up.
+// waiting client that has itself lost its permit or lease gives up. changed reports whether any client got its reply.
 func (k *leases) settle() (changed bool) {
 	for i := range k.clients {
 		m := &k.clients[i]

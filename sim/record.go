@@ -16,7 +16,7 @@ type record struct {
 	silent  bool // record nothing, not even the history
 	tracing bool
 	sent    backend.Exchange // command of the current action; Method is 0 if it sent none
-	by      uint8            // client of the current action, for custom properties
+	by      uint8            // client of the current action; custom properties can ask for it
 }
 
 // setUp records a command that the setup sends before the first action.
@@ -58,7 +58,7 @@ func (r *record) exchange(w *World, x *backend.Exchange) {
 	}
 }
 
-// answered adds to the current step the reply to a command that has waited.
+// answered adds to the current step the reply to a command that has waited in the server.
 func (r *record) answered(w *World) {
 	if k, ok := w.cluster.(Answering); ok && r.tracing {
 		k.DescribeAnswer(&r.Step)
@@ -79,8 +79,8 @@ func (r *record) invoke(w *World, c uint8, op lock.Op, arg uint8) {
 // itself.
 func (w *World) unnumbered() bool { return w.target.Traits.Has(lock.Permits) }
 
-// move assigns an acquire that opens a new connection to the process of this connection, since the connection will have
-// the grant.
+// move is called when a client has opened a new connection. If it has an acquire under way, the acquire's invocation is
+// assigned to the process of the new connection, since a grant will belong to that connection.
 func (r *record) move(w *World, c uint8) {
 	if cl := &w.clients[c-1]; !r.silent && cl.busy && w.cluster.Op(c) == lock.Acquire {
 		cl.process = w.process(c, cl.incarnation)

@@ -104,8 +104,8 @@ type toyClient struct {
 	renewed bool
 	waiting bool
 	told    bool            // a message that its session ended has arrived
-	on      backend.Session // session on which its command waits
-	reply   backend.Result  // reply to its last command; Blocked while the command waits
+	on      backend.Session // session on which the client's command waits
+	reply   backend.Result  // reply to the client's last command; Blocked while the command waits
 	sent    uint8
 }
 
@@ -114,8 +114,8 @@ type toySession struct {
 	alive bool
 	holds bool
 	lock  uint8
-	place uint8 // position in the queue of waiting sessions; 0 if it does not wait
-	left  int64 // milliseconds of the lease left, if it holds the lock
+	place uint8 // position in the queue of waiting sessions; 0 if the session does not wait
+	left  int64 // milliseconds of the lease left, if the session holds the lock
 }
 
 func (k *toy) at(on backend.Session) *toySession {
@@ -201,8 +201,8 @@ func (k *toy) Linked(c uint8) bool   { return k.clients[c-1].linked }
 func (k *toy) Opens(c uint8) bool    { return k.clients[c-1].sent == toyOpen }
 func (k *toy) Answered(c uint8) bool { return k.clients[c-1].waiting }
 
-// Links returns the links that can take a step. An operation that waits continues after its reply has come, or at once
-// if the lock is impatient.
+// Links returns the links that can take a step. An operation that waits continues after its reply has come. With the
+// lock toyImpatient it continues at once.
 func (k *toy) Links(c uint8) (set uint8) {
 	m := &k.clients[c-1]
 	if !m.waiting || m.reply != backend.Blocked || k.target == toyImpatient {

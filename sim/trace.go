@@ -24,7 +24,8 @@ func (r *Runner) Trace(target *lock.Target, s *scenario.Scenario, failedAcquire 
 	t.History.Events = kept(t.History.Events)
 	t.Scenario.Options = r.options
 	t.Number()
-	whole := func() *history.History { return &t.History } // the events refer to the numbers of these steps
+	// Texts about the history name steps, whose numbers only t.History has.
+	whole := func() *history.History { return &t.History }
 	r.conclude(failedAcquire, whole, func(v linear.Verdict) {
 		if v.Decision == linear.Illegal {
 			t.Violations = append(t.Violations, judge.Violation(t, v))

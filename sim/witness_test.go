@@ -39,8 +39,8 @@ func TestLeaseWitness(t *testing.T) {
 	}
 }
 
-// vouched makes this comparison for random scenarios of a target. It returns for how many executions the monitor had no
-// linearization.
+// vouched makes the comparison of [TestLeaseWitness] for random scenarios of a target. It returns the number of
+// executions for which the monitor had no linearization.
 func vouched(t *testing.T, target *lock.Target, scenarios int) (without int) {
 	var r sim.Runner
 	var c linear.Checker

@@ -50,7 +50,7 @@ func (m Method) String() string {
 	return "unknown"
 }
 
-// MethodNamed is the method with that name in the specification.
+// MethodNamed returns the method with that name in the specification, and whether there is one.
 func MethodNamed(name string) (Method, bool) {
 	for m, n := range methodNames {
 		if n == name && m > 0 {

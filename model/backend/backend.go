@@ -24,8 +24,8 @@ type Exchange struct {
 	Aborted bool
 	// Ended says that the client's session is over, by the command itself or by the server's answer to it.
 	Ended bool
-	// Stored says that a message of the command, or of those that it commits, has stayed in a queue or went to a
-	// consumer, which may be another client's.
+	// Stored says that a message that the command published or committed has stayed in a queue, or went to a consumer.
+	// The queue or the consumer may belong to another client.
 	Stored bool
 	// Minimal says that clients may rely on every driver to have the command (guidelines, "Limitation Tolerance").
 	Minimal bool
@@ -42,8 +42,8 @@ type Session uint16
 type Footprint struct {
 	// Choosing says that the client next chooses a random option. This step affects no other client.
 	Choosing bool
-	// Private says that the next command touches no resource. Reads are the roles of the resource that the next command
-	// only reads. If the command writes, Private is false and Reads is empty.
+	// Private says that the next command touches no resource. If the next command only reads a resource, Reads has the
+	// roles that this resource may have. If the command writes, Private is false and Reads is empty.
 	Private bool
 	Reads   Roles
 	// Writes are the roles of resources that the client may create, delete or lose, now or later in its operation.

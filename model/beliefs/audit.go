@@ -40,17 +40,17 @@ type Before struct{ Restarted, Crashed, Disconnected, Lapsed bool }
 // audited is what the history says of one lock so far.
 type audited struct {
 	slots                  Slots
-	may                    map[int32]int // by process: slots that it may hold, by its last answer
-	unsure                 map[int32]int // by process: slots that it may also hold by an acquire of unknown outcome
+	may                    map[int32]int // by process: number of slots that the process may hold, by its last answer
+	unsure                 map[int32]int // by process: slots that it may hold besides, by an acquire of unknown outcome
 	released, administered bool
-	refused                *refusal // the audit's last answer on this lock, if it was a wrong refusal
-	over                   bool     // a violation was found: further ones may be its consequences
+	refused                *refusal // the audit's last answer on this lock, if it was a wrong refusal; otherwise nil
+	over                   bool     // a violation on this lock was found, which may be the only cause of further ones
 }
 
 // call is an operation under way.
 type call struct {
 	slots int
-	takes int  // number of permits that an acquire takes: 1 unless it states more
+	takes int  // number of permits that an acquire takes: 1 unless its caller states more
 	free  int  // number of free slots when the operation was called
 	late  bool // the operation was called in the audit
 	alone bool // the operation was called in the audit and overlaps no other
@@ -154,7 +154,7 @@ func (a *Audit) invoked(e *history.Event) {
 		o.alone = o.alone && c.alone
 	}
 	c.free = l.slots.Least
-	if op == lock.Acquire && c.slots > 0 { // the limit that the caller states
+	if op == lock.Acquire && c.slots > 0 { // the caller has stated a limit
 		c.free = min(c.free, c.slots)
 	}
 	if a.h.Kind != lock.Semaphore {
@@ -186,8 +186,9 @@ func (a *Audit) completed(i int, e *history.Event) {
 	l.answered(e, c.takes, a.keeps, a.h.GoneMayFree)
 }
 
-// answered updates which slots a client may hold, after an answer to a call that takes the given number of slots.
-// keeps: a failed release does not end the client's belief. mayFree: a failed verify ends it.
+// answered updates which slots a client may hold, after the answer to a call that takes the given number of slots.
+// keeps says that a client whose release failed still believes that it holds the lock. mayFree says that a failed
+// verify ends the client's hold.
 func (l *audited) answered(e *history.Event, takes int, keeps, mayFree bool) {
 	op, held, known := e.F.Op(), e.Type == history.OK && e.Held, e.Type != history.Info
 	switch {
@@ -201,7 +202,8 @@ func (l *audited) answered(e *history.Event, takes int, keeps, mayFree bool) {
 	}
 }
 
-// granted judges the answer to an acquire that had to succeed, since free slots were free.
+// granted judges the answer to an acquire that had to succeed, since there were free slots. The argument free is their
+// number.
 func (a *Audit) granted(i int, e *history.Event, free int) {
 	l := &a.locks[e.Lock]
 	if !e.Held {

@@ -10,7 +10,7 @@ import (
 type contents struct {
 	fewest int  // the lowest number of slots that the lock may have now
 	under  int  // administrative operations under way, including those that never return
-	mixed  bool // some of these have overlapped, since there was last none under way
+	mixed  bool // two of these have overlapped, since the last time that none was under way
 	// holders are the processes that may hold a slot. The broker may still have a client's hold although the client no
 	// longer believes in it.
 	holders map[int32]bool
@@ -35,8 +35,8 @@ func (c *contents) begin(e *history.Event) (takes int) {
 	return takes
 }
 
-// end handles the answer to an operation that may have removed takes slots. Its effect is known only if no other
-// administrative operation overlapped it.
+// end handles the answer to an operation. takes is the number of slots that the operation may have removed. Its effect
+// is known only if no other administrative operation overlapped it.
 func (c *contents) end(e *history.Event, slots, takes int) {
 	op, ok := e.F.Op(), e.Type == history.OK
 	switch {

@@ -14,7 +14,7 @@ type Fence struct {
 type Fenced struct {
 	Token int64
 	Who   int32
-	life  int // number of the lock's destroys before: tokens of other lives are not compared
+	life  int // how often a destroy has begun or ended before; tokens with different numbers are not compared
 }
 
 // Now is the largest token so far. An acquire that is invoked now must get a larger one.
@@ -36,8 +36,9 @@ func (f *Fence) End(op lock.Op, known bool) {
 	}
 }
 
-// Grant records the token of a granted acquire. since was the largest token when the acquire was invoked. Grant returns
-// false if a destroy may have happened since, so that the two tokens cannot be compared.
+// Grant handles the token of a granted acquire. since was the largest token when the acquire was invoked. Grant reports
+// whether the two tokens can be compared. If a destroy may have happened in between, they cannot, and Grant does not
+// record the token.
 func (f *Fence) Grant(since Fenced, who int32, token int64) bool {
 	if f.destroying > 0 || since.life != f.now.life {
 		return false

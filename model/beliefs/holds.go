@@ -52,7 +52,7 @@ func Holds(h *history.History) []Hold {
 			f.completed(e)
 		}
 	}
-	for p, a := range f.asked { // these verifies have no answer
+	for p, a := range f.asked { // verifies without an answer: the hold ended when the verify was called
 		f.end(p, a.time, Denied, a.event)
 	}
 	for i := range f.holds {
@@ -134,7 +134,8 @@ func (f *finder) completed(e *history.Event) {
 	}
 }
 
-// end ends a process's hold, if it has one, in the way how and by the event with that index.
+// end ends a process's hold, if it has one. how is the way in which the hold ends, and event the index of the event
+// that ends it.
 func (f *finder) end(process int32, time int64, how End, event int) {
 	i, holds := f.at[process]
 	if !holds {

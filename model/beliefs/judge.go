@@ -109,7 +109,7 @@ type place struct{ lock, slot uint16 }
 // belief is the belief of a process that it holds a slot.
 type belief struct {
 	process int32
-	since   int  // index of the event that said so
+	since   int  // index of the event with which the belief began
 	asking  bool // a verify is under way: the process may already have learnt of a loss
 }
 
@@ -119,11 +119,12 @@ type grant struct {
 	event   int
 	process int32
 	slot    uint16
-	others  []int32 // other clients that certainly believed at the grant
+	others  []int32 // other processes that, at the grant, certainly believed that they hold the slot
 	asking  []int32
 }
 
-// work is a kind of operations on a lock that can conflict with one another.
+// work is one kind of operations on a lock: the administrative ones, or the others. Only operations of the same kind
+// can conflict with one another.
 type work struct {
 	lock           uint16
 	administrative bool
@@ -131,8 +132,8 @@ type work struct {
 
 // contenders are the clients whose operations can conflict.
 type contenders struct {
-	under int // their operations under way, including those that never return
-	last  int // index of the event that invoked the last one
+	under int // number of their operations under way, including those that never return
+	last  int // index of the event that invoked the latest of their operations
 }
 
 // session identifies the use of one lock by one process. A process may use several locks.
@@ -144,22 +145,22 @@ type session struct {
 // seen is what the history says of one process's use of one lock.
 type seen struct {
 	lock       uint16
-	invoked    int  // index of the event that invoked its last operation
-	contenders bool // at that event, another client had a conflicting operation under way
-	gone       bool // its connection or lease has ended
-	since      bool // gone at that event, or by the end of a lease that the operation extends
+	invoked    int  // index of the event that invoked the process's last operation
+	contenders bool // when that operation was invoked, another client had a conflicting one under way
+	gone       bool // the process's connection or lease has ended
+	since      bool // gone was true when the last operation was invoked, or the lease ended during a refresh
 	extending  bool // the operation under way is a refresh, which extends a lease
-	ended      bool // its connection or lease ended during the operation
-	lapsed     bool // its lease ended, not its connection
+	ended      bool // the process's connection or lease ended during the operation
+	lapsed     bool // a lease of the process ended, and not its connection
 	believing  bool
 	at         place
-	others     []place // further slots that it believes it holds
-	released   bool    // it believed that it held the slot when it called the release under way
+	others     []place // further slots, besides at, that the process believes it holds
+	released   bool    // the process believed that it held the slot when it called the release under way
 	fenced     Fenced  // the largest token when the operation was invoked
 	slots      int     // the number of slots in the operation's argument
 	fewest     int     // the lowest possible number of slots at the invocation
 	takes      int     // the number of slots that the operation may remove
-	most       int     // the largest possible number of slots since it invoked its last acquire
+	most       int     // the largest possible number of slots since the process invoked its last acquire
 }
 
 // judge counts a check of property p, and records the first violation with its event and reason.
@@ -192,7 +193,7 @@ func (w *Judge) Event(i int, e *history.Event) {
 	}
 }
 
-// limited judges limit-respected after an event. The event may be later than the grant that was wrong.
+// limited judges limit-respected after an event. The event can show that an earlier grant was wrong.
 func (w *Judge) limited(i int, e *history.Event) {
 	if why, judged := w.limits.event(i, e); judged || why != "" {
 		w.judge(property.LimitRespected, why == "", i, "%s", why)
@@ -283,7 +284,7 @@ func (w *Judge) uncertain(p int32, s *seen) {
 	s.others = nil
 }
 
-// believe records that from event i on, a process believes it holds the slot at.
+// believe records that process p believes it holds a slot (at), from event number i on.
 func (w *Judge) believe(i int, p int32, s *seen, at place) {
 	if s.believing && s.at != at {
 		s.others = append(s.others, s.at)
@@ -433,8 +434,9 @@ func (w *Judge) grantFenced(i int, e *history.Event, s *seen) {
 	}
 }
 
-// fencedInOrder judges the token of a grant by the token of the slot's previous grant. Its client must have had the
-// slot first. Otherwise this client would have had it first and still have it, and the two would hold it at once.
+// fencedInOrder compares the token of a grant with the token of the previous grant of the same slot to another client:
+// the later one must be larger. The two grants must have come in this order. Otherwise this client would have had the
+// slot first and would still have it, so that two clients would hold the slot at once.
 func (w *Judge) fencedInOrder(i int, e *history.Event, s *seen) {
 	at, life := place{e.Lock, e.Slot}, w.fence(e.Lock).Now().life
 	if last := w.lastFenced[at]; last.Token > 0 && last.life == life && last.Who != e.Process && !s.ended {
@@ -461,8 +463,8 @@ func (w *Judge) verified(i int, e *history.Event, s *seen) {
 	w.ask(e.Process, s, false)
 }
 
-// answered judges the grants of a slot to others again after a process's verify of that slot. held says that the
-// process has believed throughout.
+// answered handles the end of a process's verify of a slot (at). If held is true, the process has believed throughout
+// that it holds the slot. Grants of the slot to other clients during the verify are then judged again.
 func (w *Judge) answered(p int32, at place, held bool) {
 	all := w.open[at]
 	for i := range all {
@@ -501,7 +503,8 @@ func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 	}
 }
 
-// exclude judges a grant of the slot at by other clients' beliefs that began before the event with index before.
+// exclude judges the grant of a slot (at) to a client. It compares the grant with other clients' beliefs in the same
+// slot that began before the event with the index before.
 func (w *Judge) exclude(i int, e *history.Event, at place, before int) {
 	g := grant{event: i, process: e.Process, slot: e.Slot, others: w.believing(at, before)}
 	for _, b := range w.believers[at] {
@@ -520,15 +523,16 @@ func (w *Judge) counted(at place) bool {
 	return w.slots != nil && w.h.Kind == lock.Semaphore && at.slot == history.AnySlot
 }
 
-// exclusive judges a grant by the other clients that certainly believed they held the slot at that time.
+// exclusive judges mutual-exclusion for a grant, and reports whether it is respected: fewer other clients than the
+// limit certainly believed at that time that they hold the slot.
 func (w *Judge) exclusive(g *grant, at place) bool {
 	ok := w.counted(at) || len(g.others) < w.limit(at.lock, at)
 	w.judge(property.MutualExclusion, ok, g.event, "%s was told that it holds %s (%s), and %s holds it", w.h.Who(g.process), w.h.SlotName(g.slot), w.h.Moment(g.event), w.h.Who(first(g.others)))
 	return ok
 }
 
-// believing are the processes that certainly believe they hold the slot at, and have since before the event with index
-// before.
+// believing returns the processes that certainly believe they hold a slot (at). Their beliefs must have begun before
+// the event with the index before.
 func (w *Judge) believing(at place, before int) (all []int32) {
 	for _, b := range w.believers[at] {
 		if b.since < before && !b.asking {

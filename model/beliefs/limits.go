@@ -54,21 +54,21 @@ type user struct {
 
 // usage is what the history says of one client's use of a lock.
 type usage struct {
-	believes bool // its last answer said held, and nothing has ended the hold since
+	believes bool // the client's last answer said held, and nothing has ended the hold since
 	certain  bool // the client certainly holds the lock
-	until    int  // during a verify: index of its invocation, until which the hold was certain; 0 if it was not
+	until    int  // during a verify of a certain hold: index of the verify's invocation; otherwise 0
 	// Of the last acquire:
 	limit       int // the stated limit; 0 is no limit
-	asked, told int // indexes of its invocation and its answer
+	asked, told int // indexes of the last acquire's invocation and answer
 	// Of the operation under way:
 	calling lock.Op
 	fewest  int  // the lowest number of other certain holders so far
-	ended   bool // the client's connection has ended meanwhile
-	shrunk  bool // slots have been removed meanwhile, or may have been
+	ended   bool // the client's connection has ended during the operation
+	shrunk  bool // slots have been removed during the operation, or may have been
 }
 
-// event handles the event with index i. judged says that it is a successful acquire with a limit. why is the violation
-// that it reveals; "" if there is none.
+// event handles the event with index i. judged says that the event is a successful acquire with a limit. why describes
+// the violation that the event reveals; "" if there is none.
 func (j *limits) event(i int, e *history.Event) (why string, judged bool) {
 	j.stated = j.stated || e.F.Op() == lock.Acquire && e.Type == history.Invoke && e.Slots > 0
 	switch {
@@ -222,8 +222,9 @@ func (j *limits) beyond(i int, e *history.Event, s *usage) string {
 		j.h.Who(e.Process), s.limit, property.ForKind(j.h.Kind, "a slot", "the lock"), j.h.Moment(i), s.fewest, strings.Join(names, ", "))
 }
 
-// together describes a violation: clients hold the lock together, and each of those that may have come last had stated
-// a smaller limit. They hold it at event i, or held it when one of them invoked a verify. "" is no violation.
+// together describes a violation: several clients, one of them who, hold the lock together, and each of those that may
+// have come last had stated a limit that is too small. The clients hold the lock at event i, or held it when one of
+// them invoked a verify. "" is no violation.
 func (j *limits) together(i int, who user) string {
 	moments := []int{i}
 	for u, s := range j.users {
@@ -244,9 +245,10 @@ func (j *limits) together(i int, who user) string {
 	return ""
 }
 
-// crowd looks for such a violation among the clients that held the lock at event at. last are those that may have been
-// granted the lock last. If one of them was within its limit, it is left out, and the others are judged without it. all
-// are the clients that remain; nil is no violation.
+// crowd looks, among the clients that held lock l at the event with index at, for several that together violate their
+// limits. A client that may have been granted the lock last is ignored if its limit allows all these clients; the
+// others are then examined without it. all are the clients that remain, and last those of them that may have been
+// granted the lock last. If there is no violation, both are nil.
 func (j *limits) crowd(l uint16, at int) (all, last []user) {
 	for u, s := range j.users {
 		if u.lock == l && (s.certain || s.until >= at) && s.told <= at {

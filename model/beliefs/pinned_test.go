@@ -19,7 +19,8 @@ func judge(h *history.History, o linear.Options) []linear.Verdict {
 	return w.Verdicts()
 }
 
-// TestPinned compares the verdicts on random histories with a file, for each meaning of releases.
+// TestPinned compares the verdicts on random histories with a file. It does so for each combination of two options:
+// what a failed release means, and which releases are allowed.
 func TestPinned(t *testing.T) {
 	f := pinned.New(t)
 	for _, failed := range []linear.FailedRelease{linear.EndsBelief, linear.KeepsBelief} {

@@ -14,7 +14,7 @@ type resting struct {
 	invoked int32
 	lock    uint16
 	at      place
-	flags   uint8 // one bit for each of seen.flags
+	flags   uint8 // bit i is the value of the i-th field of seen.flags
 }
 
 // flags are the bool fields that are packed, in the order of their bits.

@@ -13,18 +13,18 @@ type Slots struct {
 	Least, Most int
 	Highest     int  // the highest slot number that may ever have existed, in any order of the operations
 	under       int  // operations under way, including those that failed or have no answer
-	adding      int  // number of slots that these may still add
+	adding      int  // number of slots that the adds among these may still add
 	destroyed   bool // a destroy was called
 	since       overlap
 }
 
-// overlap is a group of overlapping operations: all that began since no operation was under way.
+// overlap is the present group of overlapping operations: all that began since the last time that none was under way.
 type overlap struct {
-	least, most int // range of the number of slots when the first of them began
+	least, most int // range of the number of slots when the first operation of the group began
 	begun       int
-	net         int  // slots added by those that succeeded, less slots removed
-	removed     int  // slots that all of them together may remove
-	resizes     bool // all are adds and removes, so that their order does not matter
+	net         int  // slots added by the group's adds that succeeded, less slots removed by its removes
+	removed     int  // largest number of slots that the group's removes may remove
+	resizes     bool // the group has only adds and removes, so that their order does not matter
 }
 
 // NewSlots is a lock with exactly n slots.
@@ -56,8 +56,9 @@ func (s *Slots) Begin(op lock.Op, n int) {
 	}
 }
 
-// End handles the answer to an administrative operation on n slots. The effect of overlapping operations is known if
-// all of them succeeded, and if there is only one, or if all are adds and removes of slots that existed.
+// End handles the answer to an administrative operation on n slots. If all operations of an overlapping group have
+// succeeded, their effect is known in two cases. Either the group is a single operation, and if this is a create, the
+// lock had no slots before. Or the group has only adds and removes, and there were always enough slots to remove.
 func (s *Slots) End(op lock.Op, n int, how history.EventType) {
 	if !op.Administrative() || how != history.OK { // the operation may still take effect
 		return

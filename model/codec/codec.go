@@ -76,7 +76,7 @@ func (c *Coder) number(v uint64) uint64 {
 	return v
 }
 
-// Length writes n or reads a number, and returns it. It is the number of elements that follow.
+// Length writes n, or reads a number, and returns the number written or read: that of the elements that follow.
 func Length(c *Coder, n int) int { return int(c.number(uint64(n))) }
 
 // String writes or reads a string.

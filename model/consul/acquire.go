@@ -85,7 +85,7 @@ func (p *Protocol) look(m *Machine) {
 	}
 	n := len(p.holders(m))
 	switch {
-	case p.Confirm && !slices.Contains(m.seen.live, m.Session): // its session has ended
+	case p.Confirm && !slices.Contains(m.seen.live, m.Session): // the client's session has ended
 		m.Session = ""
 		p.contend(m)
 	case slices.Contains(m.seen.body.Holders, m.Session) && slices.Contains(m.seen.live, m.Session):

@@ -25,7 +25,7 @@ type Request struct {
 	Key    string
 	Value  string
 	Flags  uint64 // of a Put: a number that the store keeps without using it
-	// Recurse makes a Get or Delete concern every key that begins with Key.
+	// Recurse makes a Get or Delete apply to every key that begins with Key.
 	Recurse bool
 	// Index makes a Get a blocking query: it waits until something under Key has changed since that index. With 0 it is
 	// answered at once. For a Put or Delete, see Checked.
@@ -55,7 +55,7 @@ type Sent struct {
 	Reply   Reply
 	// Alive are the sessions that existed when the request arrived, the oldest first.
 	Alive []Session
-	// Modified is the ModifyIndex of the request's key at that time; 0 if the key did not exist.
+	// Modified is the ModifyIndex of the request's key when the request arrived; 0 if the key did not exist.
 	Modified uint64
 }
 

@@ -21,7 +21,7 @@ type Body struct {
 	Holders []string `json:"Holders"` // IDs of the holders' sessions
 }
 
-// Encode encodes a body as the value of that key.
+// Encode encodes a body as the value of the key that lists the holders.
 func (b *Body) Encode() string {
 	data, err := json.Marshal(b)
 	if err != nil {
@@ -30,7 +30,7 @@ func (b *Body) Encode() string {
 	return string(data)
 }
 
-// ReadBody decodes the value of that key. An invalid value gives the zero Body.
+// ReadBody decodes the value of the key that lists the holders. An invalid value gives the zero Body.
 func ReadBody(value string) (b Body) {
 	if json.Unmarshal([]byte(value), &b) != nil {
 		return Body{}
@@ -59,11 +59,12 @@ type Machine struct {
 	Slot uint8
 	// Stated is the limit that the caller of an acquire states; 0 means Protocol.Limit.
 	Stated uint8
-	// Watched is the index of the last read by which the client, as a holder, knows its state.
+	// Watched is the X-Consul-Index of the last read that told the client it is a holder. The client's watch reports
+	// changes with a later index.
 	Watched uint64
 
 	seen    snapshot // the last read of an acquire or release
-	earlier []string // live contenders of the read before, with the option [TwoReads]
+	earlier []string // live contenders of the first of two reads, with the option [TwoReads]
 	tries   int
 	waited  bool
 }
@@ -72,7 +73,7 @@ type Machine struct {
 type snapshot struct {
 	body  Body
 	there bool   // the key that lists the holders exists
-	index uint64 // ModifyIndex of that key
+	index uint64 // ModifyIndex of the key that lists the holders
 	upTo  uint64 // X-Consul-Index of the read
 	live  []string
 }
@@ -105,7 +106,7 @@ func (p Phase) String() string {
 	}[p]
 }
 
-// limit is the number of slots by which the client m goes: the one that its caller states, or the agreed one.
+// limit is the number of slots that client m assumes: the one that its caller states, or the agreed one.
 func (p *Protocol) limit(m *Machine) int {
 	if m.Stated > 0 {
 		return int(m.Stated)
@@ -200,7 +201,8 @@ func (p *Protocol) holders(m *Machine) []string {
 	return slices.DeleteFunc(slices.Clone(m.seen.body.Holders), func(id string) bool { return !slices.Contains(live, id) })
 }
 
-// others are the holders that remain after the client has released its slot.
+// others returns the holders that the list has after the client's release: all except the client itself. If the option
+// Removes is everyone, there are none.
 func (p *Protocol) others(m *Machine) []string {
 	if p.Removes == Everyone {
 		return []string{}

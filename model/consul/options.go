@@ -61,7 +61,7 @@ type Options struct {
 	Write   string // how the list of holders is written: check-and-set or blindly
 	Entry   string // what a contender does if it cannot acquire its own key
 	Claim   string // what a contender does if its write of the list fails
-	Compare string // number of holders up to which a client may be added: below or at the limit
+	Compare string // whether a client may be added only below the limit, or also if there are as many holders
 	Removes string // the sessions that a release removes from the holders
 	Differs string // what a contender does if the stored limit differs from its own
 }

@@ -2,10 +2,12 @@ package execution
 
 import "github.com/lockproof/lockproof/model/scenario"
 
-// Upcoming chooses a client's next operation in ops, its workload. at is the index of the first operation from next on
-// that makes sense, given whether the client holds the lock; len(ops) if there is none. If forever is set, the workload
-// is repeated. An acquire makes no sense for a holder. But if a hold can end on its own (lapses), a skipped acquire is
-// called later. kept is then its index, and the operations before kept are done. Otherwise kept equals at.
+// Upcoming chooses a client's next operation in ops, its workload. It looks for the first operation, from index next
+// on, that makes sense; holding says whether the client holds the lock. at is the operation's index, or len(ops) if
+// there is none. If forever is set, the search continues at the beginning of the workload. An acquire makes no sense
+// for a holder, and is skipped. But if lapses is set, the hold can end on its own, and the client calls the first
+// skipped acquire later. kept is then the index of this acquire; otherwise kept equals at. The operations before kept
+// are done.
 func Upcoming(ops []scenario.Operation, next int, holding, lapses, forever bool) (kept, at int) {
 	kept = -1
 	for turns := 0; turns <= len(ops)+1; turns++ {

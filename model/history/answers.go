@@ -7,7 +7,7 @@ type Answers struct {
 	Called   int // operations invoked
 	Answered int // operations answered with ok or fail
 	Acquires int // acquires among those invoked
-	Telling  int // answers that show a holder: granted acquires, acquires failed for a reason, verifies that say held
+	Telling  int // answers that show a holder: granted acquires, refused ones with a reason, verifies that say held
 }
 
 // Event counts an event, if it is an invocation or an answer.

@@ -26,7 +26,7 @@ var eventTypeNames = [...]string{"invoke", "ok", "fail", "info"}
 // String is Jepsen's word for the type.
 func (t EventType) String() string { return eventTypeNames[t] }
 
-// EventTypeNamed is the type with that name.
+// EventTypeNamed returns the type with that name, and whether there is one.
 func EventTypeNamed(name string) (EventType, bool) {
 	for t, n := range eventTypeNames {
 		if n == name {
@@ -47,7 +47,7 @@ const (
 	Gone                  // the broker closed the connection of process Target: its exclusive queues are gone
 	Restart               // the broker restarted: every connection and every exclusive queue is gone
 	Pause                 // process Target was paused
-	Other                 // an event that does not matter for locks; it only keeps the numbers of events
+	Other                 // an event that does not matter for locks, kept so that other events keep their indexes
 	// Lapse is the end of process Target's lease by the server's clock. From then on the server may grant the slot to
 	// another client. The holder may also have renewed the lease before the server did so.
 	Lapse
@@ -79,7 +79,7 @@ func (f F) String() string {
 	return lock.Op(f).String()
 }
 
-// FNamed is the function with that name.
+// FNamed returns the function with that name, and whether there is one.
 func FNamed(name string) (F, bool) {
 	for f, n := range worldNames {
 		if n == name {

@@ -64,13 +64,13 @@ type use struct {
 
 type uses struct {
 	use
-	began   int64 // time of its first invocation
+	began   int64 // time of the first invocation by this process
 	calling *calling
 	holds   []*hold
 	open    []*hold // holds that have not certainly ended
-	firm    []*hold // those in open that certainly have not been lost so far
-	called  []*hold // those in open that may be lost since an operation was invoked
-	told    []int64 // times of its answers
+	firm    []*hold // holds in open that nothing can have ended so far
+	called  []*hold // holds in open that may have been lost at any time after some operation was invoked
+	told    []int64 // times of the answers to this process
 	vague   bool    // some hold may have been lost
 }
 
@@ -94,13 +94,14 @@ type part struct {
 
 // step is an event of the history that Loosen returns.
 type step struct {
-	at    int64 // twice its time
+	at    int64 // twice the event's time, so that half of the bound is a whole number
 	class int   // order of steps with the same time: 0 is an invocation, 1 an answer
 	from  int   // index of the event in the original history
 	event Event
 }
 
-// mostOpen is the number of a client's holds, from the latest, among which find looks for the hold that a release ends.
+// mostOpen is the largest number of a client's open holds, the latest ones, among which find looks for the hold that a
+// release ends.
 const mostOpen = 1 << 8
 
 type loosening struct {
@@ -108,7 +109,7 @@ type loosening struct {
 	bound  int64
 	uses   map[use]*uses
 	order  []*uses
-	losses map[int32][]int64 // times at which a process may have lost its holds; under Nemesis, times for all
+	losses map[int32][]int64 // times at which a process may have lost its holds; under the key Nemesis, those for all
 }
 
 func (l *loosening) event(i int, e *Event) {
@@ -307,7 +308,8 @@ func (l *loosening) steps(held *hold, process int32) (all []step, ok bool) {
 			all = append(all, step{at: end, class: 1, from: p.to, event: answer})
 			continue
 		}
-		all = append(all, step{at: begin, from: p.to, event: answer}) // the time of this answer says nothing
+		// If the outcome is unknown, the time of the answer means nothing.
+		all = append(all, step{at: begin, from: p.to, event: answer})
 		before = begin - 1
 	}
 	return all, true

@@ -44,7 +44,8 @@ func Completion(process int32, l uint8, op lock.Op, r lock.Result) Event {
 	}
 }
 
-// Occurrence is an event of the environment, such as a crash. process is the one that it concerns, if it concerns one.
+// Occurrence is an event of the environment, such as a crash. process is the process that the event concerns, if it
+// concerns a single one.
 func Occurrence(f F, process int32) Event {
 	return Event{Process: Nemesis, Target: process, Type: Info, F: f}
 }

@@ -62,7 +62,7 @@ func (d Declared) String() string {
 	return d.thing.String() + " " + d.name
 }
 
-// Named is the name of the thing for the lock and the slot with the given names.
+// Named is the name of the thing for the lock with the given name and the slot with the given number.
 func (d Declared) Named(lock string, slot int) string {
 	return strings.NewReplacer("{{", "{", "}}", "}", "{name}", lock,
 		"{slot}", strconv.Itoa(slot), "{slot-1}", strconv.Itoa(slot-1)).Replace(d.name)

@@ -75,7 +75,7 @@ func (b *Backend) Reference(k Kind) *Target {
 // backends are the registered backends, sorted by name. The list does not change after initialisation.
 var backends []*Backend
 
-// ErrUnknownBackend is wrapped by the error for a backend's name that is not registered.
+// ErrUnknownBackend is the error, possibly wrapped, if no backend with a given name is registered.
 var ErrUnknownBackend = errors.New("not known")
 
 // Register adds a backend to the registered ones. It is called during initialisation. It panics if the name or the name
@@ -102,7 +102,7 @@ func Backends() []*Backend {
 	return slices.DeleteFunc(slices.Clone(backends), func(b *Backend) bool { return len(b.References) == 0 })
 }
 
-// unset are the options of a backend that has no locks of this module: none.
+// unset is the type of the settings of a backend that has no locks of this module: there are no options.
 type unset struct{}
 
 // Check returns nil.

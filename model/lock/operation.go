@@ -36,7 +36,7 @@ func (o Op) String() string {
 	return "unknown"
 }
 
-// OpNamed is the operation with that name.
+// OpNamed returns the operation with that name, and whether there is one.
 func OpNamed(name string) (Op, bool) {
 	for o, n := range opNames {
 		if n == name && o > 0 {
@@ -59,9 +59,9 @@ type Outcome uint8
 // The outcomes, with Jepsen's words for them.
 const (
 	Pending Outcome = iota // not yet ended
-	Done                   // ok: it took effect
-	Failed                 // fail: it certainly had no effect
-	Unknown                // info: it may have taken effect, or do so later
+	Done                   // ok: the operation took effect
+	Failed                 // fail: the operation certainly had no effect
+	Unknown                // info: the operation may have taken effect, or do so later
 )
 
 var outcomeNames = [...]string{"pending", "ok", "fail", "info"}
@@ -75,7 +75,7 @@ type Reason uint8
 // The reasons, with the operations that end with them.
 const (
 	NoReason     Reason = iota
-	Full                // acquire: it saw each slot taken, up to the first that does not exist
+	Full                // acquire: the client saw each slot taken, up to the first that does not exist
 	GaveUp              // acquire, wait: the last allowed attempt failed, although slots may be free
 	Withdrawn           // acquire: the slot was removed after the client claimed it
 	Removed             // verify: the slot does not exist any more
@@ -111,7 +111,7 @@ func (r Reason) Of(k Kind) string {
 	return r.String()
 }
 
-// ReasonNamed is the reason with that name; "" is NoReason.
+// ReasonNamed returns the reason with that name, and whether there is one. The name "" is that of NoReason.
 func ReasonNamed(name string) (Reason, bool) {
 	for r, n := range reasonNames {
 		if n == name {

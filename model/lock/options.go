@@ -19,7 +19,7 @@ type Options interface {
 	Table() []Option
 	// Value is the value of the option with that name; "" if there is no such option.
 	Value(name string) string
-	// With returns a copy of the options in which the option with that name has another value. The error wraps
+	// With returns a copy of the options in which the option with that name has the given value. The error wraps
 	// [ErrUnknownOption] if there is no such option.
 	With(name, value string) (Options, error)
 	// Changed lists the options that differ from the defaults, as pairs of name and value.
@@ -51,7 +51,7 @@ type Facts struct {
 	Random bool
 }
 
-// ErrUnknownOption is wrapped by the error for an option's name that no option has.
+// ErrUnknownOption is the error, possibly wrapped, if there is no option with a given name.
 var ErrUnknownOption = errors.New("not known")
 
 // SetOptions returns o with some options changed. pairs are names and values, applied in order.

@@ -15,7 +15,8 @@ type Target struct {
 	Offers []Op
 	// Breaks is the name of the property that a mutant violates; "" if the lock should violate none.
 	Breaks string
-	// Fix returns a scenario's options with those changed that define the target; nil changes none. See [Table.Fix].
+	// Fix sets those options that define the target, and leaves the others as the scenario has them. nil changes none.
+	// See [Table.Fix].
 	Fix func(Options) Options
 	// Skips are the properties, by name, that do not apply to the target, each with the reason. [Backend.Skips] has
 	// further ones.

@@ -41,7 +41,7 @@ func (s CostClass) String() string { return costClassNames[s] }
 const (
 	Commands = iota
 	Trips    // round trips
-	Replies  // round trips of a client that waits for every reply
+	Replies  // round trips if the client waits for every reply
 	Channels // channels opened
 	Connections
 	Measures // the number of measures

@@ -17,7 +17,7 @@ type Monitor struct {
 	Found           property.Set // properties that were violated
 	Exercised       property.Set // properties that were checked at least once
 	Witnessed       bool         // a linearization of the events so far is known (weak semantics of a failed acquire)
-	WitnessedStrong bool         // one is also known under the strong semantics
+	WitnessedStrong bool         // a linearization is also known under the strong semantics
 	Checks          *Counts      // number of checks of each property; may be nil
 	Overlap         int64        // longest overlap of a stale belief with another client's hold, in virtual milliseconds
 	Overlaps        int32        // the longest such overlap in commands
@@ -31,7 +31,7 @@ type Monitor struct {
 	tries    uint8
 	polls    uint16
 	shared   bool
-	unbound  bool // these maximum numbers are unknown
+	unbound  bool // retries, tries and polls are unknown, so that attempts are not limited
 	drains   bool // administrators wait for the holders of slots that they remove
 	foreign  bool // the clients are external
 	n        uint8
@@ -97,21 +97,21 @@ type (
 	}
 	theDead struct {
 		left  uint8 // the slot that the client believed it held when it crashed; 0 is none
-		spent bool  // a slot was lost by the crash
+		spent bool  // a slot stopped existing because of the client's crash
 	}
-	// loosened is what a history with leases does not say about a client's holds; see [watch.loosen].
+	// loosened has what the history does not say about a client's holds, if the lock has leases; see [watch.loosen].
 	loosened struct {
 		loose  uint16 // slots that the history allows the client to lose at any moment
 		owed   bool   // an unanswered acquire may still be granted a slot
 		again  uint16 // slots that an unanswered verify or refresh may still acquire again
 		lost   bool   // the slot of the verify or refresh under way was lost before its lease ended
-		unsaid bool   // a slot was given up or acquired again during the call, and the result has to say so
+		unsaid bool   // a slot was given up or acquired again during the call, and no answer has reported this yet
 	}
 	// overlap measures a stale belief. No property needs it, so that no search keeps it.
 	overlap struct {
 		since int64 // start of an overlap with another client's hold, in virtual milliseconds; 0 is no overlap
-		steps int32 // number of commands since then
-		then  int32 // how far the client's clock was ahead then, in milliseconds
+		steps int32 // number of commands since the overlap began
+		then  int32 // how far the client's clock was ahead when the overlap began, in milliseconds
 	}
 )
 
@@ -128,8 +128,8 @@ type (
 	}
 	grants struct {
 		granted uint16 // slots that this call was granted
-		claimed uint16 // of these, slots that existed while this client had them
-		undone  uint16 // of these, slots that did not exist while this client had them
+		claimed uint16 // granted slots that existed while this client had them
+		undone  uint16 // granted slots that did not exist while this client had them
 		blocked bool   // a command waits in the server; another client's step may let it continue
 	}
 	own struct {
@@ -194,7 +194,7 @@ type lockWatch struct {
 type Cost struct {
 	Commands    uint16
 	Trips       uint16 // round trips: commands sent after waiting for all earlier replies
-	Replies     uint16 // round trips of a client that waits for every reply
+	Replies     uint16 // round trips if the client waits for every reply
 	Channels    uint8  // channels opened
 	Connections uint8  // connections opened
 }
@@ -350,7 +350,7 @@ func (m *Monitor) meet(c uint8, w *watch) {
 		}
 		if o.op.Administrative() && w.op.Administrative() {
 			o.waited, w.waited = true, true
-			if !m.foreign || o.op != lock.Create || w.op != lock.Create { // the largest create counts
+			if !m.foreign || o.op != lock.Create || w.op != lock.Create { // two creates: the larger one decides
 				o.alone, w.alone = false, false
 			}
 		}
@@ -432,7 +432,8 @@ func (m *Monitor) administered(l uint8, t *Truth) bool {
 	return false
 }
 
-// owner is the client whose number owners have in the server's state: c, or 1 if all clients share a connection.
+// owner is the number under which the server's state names client c as an owner: c, or 1 if all clients share a
+// connection.
 func (m *Monitor) owner(c uint8) uint8 {
 	if m.shared {
 		return 1

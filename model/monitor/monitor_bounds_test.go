@@ -12,7 +12,7 @@ import (
 )
 
 // TestGivingUp: an acquire may give up only after its last allowed attempt. If the number of attempts is unknown, it
-// may after one refused attempt.
+// may give up after one refused attempt.
 func TestGivingUp(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -101,8 +101,9 @@ func TestWitnessOfRemoved(t *testing.T) {
 	}
 }
 
-// TestReleaseOnASharedConnection: if all clients share a connection, a release is violated if the slot is still taken
-// after it. It is not if the slot was free during the call, or if another client claimed it since.
+// TestReleaseOnASharedConnection: all clients share a connection. A release violates effective-release if the slot is
+// still taken after it. It does not if the slot was free at some moment of the call, even if another client has claimed
+// it since.
 func TestReleaseOnASharedConnection(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -286,7 +287,8 @@ func TestSlotsOfNobody(t *testing.T) {
 	}
 }
 
-// TestCostOfLostRaces: for each channel that a lost race breaks, an acquire may cost the full amount once more.
+// TestCostOfLostRaces: an acquire that loses no race has a budget. For each channel that a lost race breaks, it may
+// spend this budget once more.
 func TestCostOfLostRaces(t *testing.T) {
 	probe := amqp.Command{Method: amqp.BasicPublish}
 	declare := amqp.Command{Method: amqp.QueueDeclare, Pipelined: true}

@@ -39,7 +39,7 @@ func (m *Monitor) encode(w *watch, c *codec.Coder) {
 	}
 }
 
-// Left reports whether a dead client's slot has not yet been judged: it must become free.
+// Left reports whether crash-frees has yet to be judged for the dead client c: the slot that it held must become free.
 func (m *Monitor) Left(c uint8) bool { return m.clients[c-1].left > 0 || m.clients[c-1].spent }
 
 // CodeDead encodes a dead client that has no influence any more. All such clients of one lock have the same code.
@@ -116,10 +116,10 @@ func retainedFor(keep property.Set) (all retained) {
 // Visible is the part of the state that steps of other clients may change or depend on.
 type Visible struct {
 	Exists, Taken              [lock.MaxLocks]uint16
-	Mutex, Administered        [lock.MaxLocks]bool // the administration mutex is taken; it is taken rightly
-	Administering, Touching    bool                // the client administers; it has touched A queues
+	Mutex, Administered        [lock.MaxLocks]bool // the administration mutex is taken, and its owner rightly has it
+	Administering, Touching    bool                // the client administers, and has touched A queues
 	Alive                      bool
-	Witnessed, WitnessedStrong bool // a linearization is known, which depends on more state
+	Witnessed, WitnessedStrong bool // a linearization is known; this does not follow from the other fields
 }
 
 // Visible is the present Visible, with the fields of client c; 0 is no client.
@@ -225,7 +225,7 @@ func (m *Monitor) Forget(keep property.Set, failedAcquire property.FailedAcquire
 	m.Overlap, m.Overlaps, m.OwnClock = 0, 0, 0
 	if m.traits != 0 {
 		m.renumber()
-		return // leases need the time
+		return // leases end at times that are compared with m.now
 	}
 	m.now = 0
 }

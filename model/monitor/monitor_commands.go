@@ -36,7 +36,7 @@ func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 		w.broken = w.broken || x.Result == backend.Wrong || x.Result == backend.Failed
 		w.troubled = w.troubled || x.Result == backend.Failed
 		if x.Access == backend.Commit && w.asked > 0 {
-			w.asked-- // this poll got no reply
+			w.asked-- // the poll was aborted at its commit, and got no reply
 		}
 	}
 	for i := range m.clients[:m.n] {
@@ -46,8 +46,8 @@ func (m *Monitor) Exchange(c uint8, x *backend.Exchange) {
 	}
 }
 
-// Hinders is called when client c was refused a resource other than a slot's holder's. An acquire may fail because of
-// this.
+// Hinders is called when the server refused a command of client c, since another client has locked the resource for a
+// moment. The refusal counts as a failed attempt: an acquire may fail because of it.
 func (m *Monitor) Hinders(c uint8) { m.clients[c-1].refused++ }
 
 // bound judges the number of refused attempts of client c's operation against the maximum of the options.
@@ -146,7 +146,7 @@ func (m *Monitor) cheapAcquire(c uint8, w *watch, r lock.Result) {
 	if w.mended > 0 || w.declared != 0 && !r.Held {
 		budget = (int(w.mended) + 1) * (2*firstMissing(w.existed) + 4) // everything again for each broken channel
 	}
-	wasted := w.wasted && !(m.unbound && m.kind == lock.Mutex) // the mutex may have no other way to ask
+	wasted := w.wasted && !(m.unbound && m.kind == lock.Mutex) // for a mutex, a claim may be the only question
 	m.afford(property.CheapAcquire, c, r.Slot, allowed{trips: budget, channels: int(w.mended), sound: !wasted})
 }
 

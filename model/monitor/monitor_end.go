@@ -137,12 +137,12 @@ func (m *Monitor) acquired(c uint8, w *watch, r lock.Result) {
 		m.require(property.Progress, w.absent&bit != 0, c, 0, s, property.ForKind(m.kind, "acquire withdrew from a slot that was there all along", "acquire withdrew from the lock though it was there all along"))
 		m.confirm(w.granted == bit && w.undone&bit != 0 && t.Owner[s] != m.owner(c))
 	case r.Reason == lock.GaveUp:
-		waited := m.traits.Has(lock.Acknowledged) // it waited for an acknowledgement
+		waited := m.traits.Has(lock.Acknowledged) // the acquire may have waited for an acknowledgement
 		m.require(property.Progress, waited || w.refused > m.retries || m.unbound && w.refused > 0 || m.counted() && m.contended(w), c, 0, 0, m.gaveUpEarly())
 		m.confirm(w.granted == 0)
 	case r.Outcome == lock.Failed:
 		m.confirm(w.granted == 0)
-	case r.Outcome == lock.Unknown: // it may have been granted one slot, but not more
+	case r.Outcome == lock.Unknown: // the acquire may have been granted one slot, but not more
 		m.confirm(w.granted&(w.granted-1) == 0)
 	}
 	m.exercise(property.Progress)
@@ -178,7 +178,8 @@ func (m *Monitor) verified(c uint8, w *watch, r lock.Result) {
 	}
 	switch {
 	case r.Outcome == lock.Done && r.Held:
-		kept := t.Owner[s] == m.owner(c) || w.dropped || m.traits.Has(lock.Leases) // the client had the slot when it asked, if it has lost its connection or lease since
+		// The client still has the slot, or may have lost it with its connection or lease since it asked.
+		kept := t.Owner[s] == m.owner(c) || w.dropped || m.traits.Has(lock.Leases)
 		m.require(property.HonestVerify, w.held&bit != 0 && kept || t.Owner[s] == 0 && t.Exists&t.Taken&bit != 0, c, 0, s, "")
 		m.confirm(w.held&bit != 0 && t.Owner[s] == m.owner(c))
 	case r.Reason == lock.Removed:

@@ -18,15 +18,17 @@ type (
 		until  int32 // end of the lease, in virtual milliseconds since the execution began; 0: it ends with the session
 		turn   uint8 // order of the lock's grants: a later grant has a larger number
 		stolen bool  // the client took the slot away from a holder whose lease had not ended
-		over   bool  // the hold that the client believes in, or is about to, ended with its lease or session
-		timed  bool  // it ended because the lease's time was over
+		over   bool  // a hold that the client believes in, or will soon, has ended with its lease or session
+		timed  bool  // that hold ended because the lease's time was over
 		stated uint8 // limit or priority that the caller of the last acquire stated
 	}
 	// asking is about the operation under way.
 	asking struct {
-		crowded   bool // another client had an operation under way on the lock
-		sated     bool // at some moment as many clients held the lock as may
-		beaten    bool // at some moment all of these had at least this client's priority
+		crowded bool // another client had an operation under way on the lock
+		sated   bool // at some moment as many clients held the lock as may
+		// beaten says that at some moment as many as may held the lock, all with at least this client's priority, or a
+		// barrier of at least this priority was set.
+		beaten    bool
 		renewed   bool // a command of the refresh extended the lease
 		shortened bool // the refresh moved the end of the lease to an earlier time
 		revived   bool // the refresh granted the client a slot that it had lost
@@ -83,15 +85,16 @@ func (m *Monitor) leases(l, c uint8, old, t *Truth) {
 	}
 }
 
-// tardy records that a newly acquired hold was already over, if a fault has changed the client's clock.
+// tardy handles a newly acquired hold. over says that the hold has already ended, which is recorded only if a fault has
+// changed the client's clock.
 func (w *watch) tardy(over bool) {
 	if w.disturbed && over {
 		w.over, w.timed = true, true
 	}
 }
 
-// parted handles that client was has lost slot s, by a step of client c. The client's lease remains, unless it has
-// ended or the client has given the slot up.
+// parted handles a step of client c by which slot s loses its owner, client number was. The lease of that client
+// remains, unless it has ended or the client has given the slot up.
 func (m *Monitor) parted(c, was, s uint8, old *Truth) {
 	w := &m.clients[was-1]
 	lapsed := m.lapsed(old.Until[s])
@@ -105,7 +108,7 @@ func (m *Monitor) parted(c, was, s uint8, old *Truth) {
 	}
 }
 
-// granted handles that client is has been granted slot s.
+// granted handles the grant of slot s to client number is.
 func (m *Monitor) granted(l, is, s uint8, old, t *Truth) {
 	w := &m.clients[is-1]
 	was := old.Owner[s] &^ HalfOpen
@@ -145,8 +148,8 @@ func (m *Monitor) extended(is, s uint8, old, t *Truth) {
 		w.until = t.Until[s]
 	}
 	if w.op == lock.Acquire && (!m.traits.Has(lock.Leases) || t.Until[s] != old.Until[s] || t.Token[s] != old.Token[s]) {
-		m.confirm(!m.traits.Has(lock.Leases) || w.isLoose(w.lock, s)) // otherwise the history shows an unbroken hold
-		w.granted |= 1 << s                                           // granted once more
+		m.confirm(!m.traits.Has(lock.Leases) || w.isLoose(w.lock, s)) // otherwise the history shows one unbroken hold
+		w.granted |= 1 << s                                           // the slot was granted once more
 	}
 	if w.op == lock.Refresh && w.arg == s {
 		w.renewed = w.renewed || t.Until[s] > old.Until[s]
@@ -230,7 +233,8 @@ func (m *Monitor) owns(c uint8, w *watch, s uint8) {
 	}
 }
 
-// founds reports whether, in a correct lock, the servers have every client as the owner of a slot before it is told so.
+// founds reports whether the servers of a correct lock always make a client the owner of a slot before the client is
+// told that it holds the slot.
 func (m *Monitor) founds() bool {
 	return m.traits&(lock.Leases|lock.Permits|lock.Priorities) == lock.Leases
 }

@@ -6,9 +6,9 @@ import "github.com/lockproof/lockproof/model/lock"
 // ([history.History.GoneMayFree]). The monitor's linearization need not explain changes that such a history allows at
 // any moment: see setMayExpire and looseEnds in model/linear.
 
-// loosen handles that client c's call has no answer, or that its verify or refresh failed. From then on, the history
-// allows the client to lose the call's slot at any moment. Without an answer, an acquire may still be granted a slot
-// later, and a verify or refresh may acquire its slot again.
+// loosen handles the end of client c's call, if the call has no answer (unanswered) or is a verify or refresh that
+// failed. From then on, the history allows the client to lose the call's slot at any moment. An unanswered acquire may
+// still be granted a slot later.
 func (m *Monitor) loosen(c uint8, w *watch, unanswered bool) {
 	if !m.traits.Has(lock.Leases) {
 		return
@@ -31,8 +31,8 @@ func (w *watch) isLoose(l, s uint8) bool { return w.lock == l && w.loose&(1<<s) 
 // asks reports whether the client has a verify or refresh of slot s under way.
 func (w *watch) asks(s uint8) bool { return w.op.AsksHeld() && w.arg == s }
 
-// vouches drops the known linearization of the events if a verify or refresh does not report a change that the history
-// would have to show.
+// vouches handles the answer to a verify or refresh. If the hold has changed in a way that the history would have to
+// show, and the answer does not report this, the monitor no longer knows a linearization.
 func (m *Monitor) vouches(c uint8, w *watch, r lock.Result) {
 	switch {
 	case r.Outcome == lock.Unknown:
@@ -65,7 +65,8 @@ func (w *watch) collects(l, s uint8) bool {
 	return true
 }
 
-// settles records that the last owner of slot s has lost it, so that it cannot lose it later.
+// settles records that client number was, the last owner of slot s, has now lost the slot. The history then no longer
+// allows this client to lose it later.
 func (m *Monitor) settles(was, s uint8) {
 	if was &^= HalfOpen; was != 0 {
 		m.clients[was-1].loose &^= 1 << s

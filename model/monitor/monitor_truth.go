@@ -46,7 +46,7 @@ func (m *Monitor) slotsChanged(l, c uint8, old, t *Truth) {
 	w := &m.clients[c-1]
 	added, more := t.Exists&^old.Exists, bits.OnesCount16(t.Exists)-bits.OnesCount16(old.Exists)
 	if !w.op.Administrative() {
-		w.deleted = !(w.deleted && more > 0 && m.traits.Has(lock.Permits)) // false again once it returns the permit
+		w.deleted = !(w.deleted && more > 0 && m.traits.Has(lock.Permits)) // false again once a removed permit is back
 		m.dropWitness()
 		return
 	}
@@ -64,8 +64,9 @@ func (m *Monitor) slotsChanged(l, c uint8, old, t *Truth) {
 	m.confirm(m.within(w)) // other clients see the change before the operation ends
 }
 
-// spend records which clients a lost slot belongs to: clients that have just crashed, or whose connection has just
-// ended during a call.
+// spend handles a change of the slots of lock l without a command. If there are fewer slots, it marks the clients that
+// may have caused this: those that have just crashed (spent), and those whose connection has just ended during a call
+// (deleted).
 func (m *Monitor) spend(l uint8, old, t *Truth) {
 	if bits.OnesCount16(t.Exists) >= bits.OnesCount16(old.Exists) {
 		return
@@ -89,7 +90,7 @@ func (m *Monitor) ownersChanged(l, c uint8, old, t *Truth) {
 			m.dropWitness() // a slot is taken without an owner
 		}
 		if was == is || was == is&^HalfOpen {
-			continue // the same session, which its client may have given up
+			continue // the same session still owns the slot, though its client may have given the session up
 		}
 		if was != 0 && !m.lapsed(old.Until[s]) {
 			m.ownerLost(l, c, was, s)
@@ -103,9 +104,9 @@ func (m *Monitor) ownersChanged(l, c uint8, old, t *Truth) {
 	}
 }
 
-// ownerLost handles that client was no longer owns slot s. While the broker has the owner's connection, only the
-// owner's own release, verify or withdrawn acquire may end the hold, and only of a slot that it was granted. With a
-// shared connection, the command may be another client's.
+// ownerLost handles the loss of slot s by its owner, client number was. While the broker has the owner's connection,
+// only the owner's own release, verify or withdrawn acquire may end the hold. An acquire may end only the hold of a
+// slot that it was granted. With a shared connection, the command may be another client's.
 func (m *Monitor) ownerLost(l, c, was, s uint8) {
 	halfOpen := was&HalfOpen != 0
 	was &^= HalfOpen
@@ -144,7 +145,8 @@ func (m *Monitor) ownerLost(l, c, was, s uint8) {
 	}
 }
 
-// ownerGained handles that client is now owns slot s, by its own command or by one that waited in the server.
+// ownerGained handles a slot s whose owner is now client number is, by this client's own command or by one that waited
+// in the server.
 func (m *Monitor) ownerGained(l, c, is, s uint8) {
 	if is&HalfOpen == 0 && m.clients[is-1].blocked && m.clients[is-1].op == lock.Acquire {
 		m.takes(is, s)
@@ -158,7 +160,7 @@ func (m *Monitor) ownerGained(l, c, is, s uint8) {
 		if is&HalfOpen != 0 || m.shared {
 			return
 		}
-		c = is // that client waits for a delivery
+		c = is // the new owner did not send the command: it was waiting for a delivery
 	}
 	if m.clients[c-1].op != lock.Acquire {
 		m.dropWitness()
@@ -175,9 +177,9 @@ func (m *Monitor) takes(c, s uint8) {
 	w.granted |= 1 << s
 }
 
-// exclude judges mutual-exclusion: no other client may believe that it holds a client's slot, or have been granted it
-// by the broker. Without fencing, a belief that outlives its connection can always overlap with another hold. Such
-// overlaps are only measured.
+// exclude judges mutual-exclusion: if a client believes that it holds a slot, no other client may believe this, or have
+// been granted the slot by the broker. Without fencing, a belief that outlives its connection can always overlap with
+// another hold. Such overlaps are only measured.
 func (m *Monitor) exclude(l uint8) {
 	t := &m.locks[l].truth
 	for i := range m.clients[:m.n] {
@@ -226,8 +228,8 @@ func (m *Monitor) rival(l, c, s uint8) uint8 {
 	return 0
 }
 
-// overlap measures how long client w's stale belief overlaps with another client's hold. now says whether it overlaps
-// now.
+// overlap measures how long client w's stale belief overlaps with another client's hold. now says whether the
+// two overlap at present.
 func (m *Monitor) overlap(w *watch, now bool) {
 	if now && w.since == 0 {
 		w.since, w.steps, w.then = max(1, m.now), 0, w.ahead
@@ -282,9 +284,9 @@ func (m *Monitor) Crash(c uint8) {
 	}
 	left := w.believed
 	switch {
-	case m.drains && w.op == lock.Release: // the slot that it was releasing
+	case m.drains && w.op == lock.Release: // the slot that the dead client was releasing
 		left = w.arg
-	case m.drains && w.op == lock.Acquire && w.granted != 0: // a slot granted to it, of which it had not been told
+	case m.drains && w.op == lock.Acquire && w.granted != 0: // a slot that was granted to it before any answer
 		left = firstSlot(w.granted)
 	}
 	w.alive, w.left, w.believed, w.op, w.working, w.since = false, left, 0, lock.NoOp, false, 0
@@ -332,7 +334,7 @@ func (m *Monitor) Freed(c uint8) {
 	}
 	stuck := t.Owner[s]&^HalfOpen == m.owner(c) && !m.shared
 	if m.traits.Has(lock.Permits) && t.Owner[s]&HalfOpen != 0 {
-		stuck = false // this permit is that of an earlier, half-open connection
+		stuck = false // the permit belongs to an earlier, half-open connection of the client
 	}
 	if t.Owner[s] == 0 && t.Taken&(1<<s) != 0 && !m.pendingOwner(w.lock, s) {
 		stuck = true

@@ -181,7 +181,7 @@ func (h *happenings) slot(n int) uint8 {
 	return uint8(1 + h.IntN(n))
 }
 
-// often is the number of repetitions of an event: usually 1, sometimes so many that maximum numbers are exceeded.
+// often is the number of repetitions of an event: usually 1, sometimes up to 15, rarely 260.
 func (h *happenings) often() int {
 	switch n := h.IntN(200); {
 	case n == 0:

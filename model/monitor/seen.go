@@ -18,7 +18,7 @@ type Seen struct {
 	Full    bool   // every slot was taken
 	Waited  bool   // the administration mutex had a rightful holder
 	Begun   bool   // another client began an administrative operation
-	Changed bool   // a command of another administrator looked at or changed slots
+	Changed bool   // a command of another administrator read or changed slots
 }
 
 // see returns what can be observed of lock l in its current state.
@@ -62,8 +62,8 @@ func (m *Monitor) Mark() {
 	}
 }
 
-// Passed returns, for each lock, what the states since [Monitor.Mark] show that the state at that moment did not show. A
-// client under way has observed the state at that moment, and keeps the union of all states.
+// Passed returns, for each lock, what the states since [Monitor.Mark] show and the state at that moment did not. A
+// client with an operation under way has already observed the state at that moment, and keeps the union of all states.
 func (m *Monitor) Passed() (all [lock.MaxLocks]Seen) {
 	for l := range m.locks {
 		all[l] = m.locks[l].passed.besides(m.locks[l].before)
@@ -71,7 +71,8 @@ func (m *Monitor) Passed() (all [lock.MaxLocks]Seen) {
 	return all
 }
 
-// Kept returns the part of s that the monitor keeps of a client under way, for the properties in keep.
+// Kept returns the part of s that the monitor keeps for a client with an operation under way, to judge the properties
+// in keep.
 func (s Seen) Kept(keep property.Set) (kept Seen) {
 	wanted := retainedFor(keep)
 	if wanted&(ofExistence|ofGrants|ofOwn|ofRenewal) != 0 {

@@ -14,8 +14,8 @@ const HalfOpen uint8 = 0x80
 type Truth struct {
 	Exists uint16 // slots whose A queue exists
 	Taken  uint16 // slots whose B queue exists
-	// Pending are slots without a holder that cannot be granted now. A client that acquires first creates the slot, or
-	// an open transaction is taking it.
+	// Pending are slots without a holder that cannot be granted now. For example, an open transaction is taking the
+	// slot, or a client that released its token has yet to publish it again.
 	Pending uint16
 	// Owner is, by slot, the number of the client whose connection owns the slot's B queue exclusively; 0 is no client.
 	// The bit HalfOpen is set if the client no longer uses that connection.

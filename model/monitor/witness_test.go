@@ -207,7 +207,7 @@ func (w *witnessed) end(c uint8) {
 	case lock.Verify, lock.Refresh:
 		r.Held = own != w.errs(8)
 	case lock.Release:
-		if own && w.right { // no command has released it yet
+		if own && w.right { // no command has released the slot yet
 			w.truth.Vacate(cl.arg)
 			w.m.SetTruth(0, c, &w.truth)
 			cl.gave = true

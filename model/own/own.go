@@ -133,7 +133,8 @@ func (l List) Contradicted(p property.Property) {
 
 func (p *Property) fail(why string) { p.fault.CompareAndSwap(nil, &why) }
 
-// look calls the property's function. A panic becomes an error of the property.
+// look calls the property's function and returns its results. If the function panics, this becomes an error of the
+// property, and seen is false.
 func (p *Property) look(v View) (seen bool, detail string) {
 	if p.fault.Load() != nil {
 		return false, ""

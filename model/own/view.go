@@ -32,7 +32,7 @@ type Holder struct {
 
 // Client is what is known of one client of the execution.
 type Client struct {
-	Lock      int    // index in View.Locks of the lock that it used last
+	Lock      int    // index in View.Locks of the lock that the client used last
 	Operation string // the operation under way, such as "acquire"; "" is none
 	Believes  int    // the slot that the client believes it holds; 0 is none
 	Alive     bool   // the client has not crashed

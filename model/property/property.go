@@ -150,7 +150,7 @@ func (p Property) Evidence() Evidence {
 	return Properties[p].Evidence
 }
 
-// ErrUnknown is wrapped by the error for a name that no property has.
+// ErrUnknown is the error, possibly wrapped, if no property has a given name.
 var ErrUnknown = errors.New("not known")
 
 // Named is the property with that name.

@@ -15,7 +15,7 @@ type Violation struct {
 	Own      string    // name of a custom property; "" for a built-in one
 	Kind     lock.Kind // type of the lock
 	Lock     uint8
-	Client   uint8  // number of the client whose step or answer shows it, from 1; 0 is the broker
+	Client   uint8  // number of the client whose step or answer shows the violation, from 1; 0 is the broker
 	Other    uint8  // number of the other client concerned; 0 is none
 	Slot     uint8  // number of the slot concerned; 0 is none
 	Detail   string // what was wrong; "" if the property says it
@@ -29,7 +29,7 @@ func (v Violation) Explain() string {
 	if v.Property.Own() {
 		return v.Detail
 	}
-	if v.Detail != "" && sentences.Has(v.Property) { // a history's detail is a whole sentence
+	if v.Detail != "" && sentences.Has(v.Property) { // a detail from a history is a whole sentence
 		return v.Detail
 	}
 	c, s := fmt.Sprintf("c%d", v.Client), SlotName(v.Kind, int(v.Slot))
@@ -86,7 +86,8 @@ func (v Violation) overspent() string {
 	return v.Detail
 }
 
-// about is the detail, preceded by the client c and, if it matters, the slot s.
+// about returns the detail. The name of the slot, s, precedes it for properties where the slot matters. The name of the
+// client, c, comes first if the detail does not contain it.
 func (v Violation) about(c, s string) string {
 	text := v.Detail
 	if v.Property == RemovalDrains || v.Property == ContiguousSlots && v.Slot > 0 {

@@ -5,7 +5,8 @@ import (
 )
 
 // Code encodes a machine, or decodes it if c reads. now is the time of the client's clock. back is how far a fault may
-// still set that clock back. Times are stored relative to now. Times in the past are stored as at most back before now.
+// still set that clock back. Times are stored relative to now. A time that is more than back in the past is stored as
+// now minus back.
 func (m *Machine) Code(c *codec.Coder, now, back int64) {
 	codec.Byte(c, &m.Op)
 	codec.Byte(c, &m.Phase)
@@ -33,7 +34,8 @@ func (m *Machine) Code(c *codec.Coder, now, back int64) {
 	}
 }
 
-// codeMoment encodes or decodes a time relative to now. If it does not matter, it stores 0.
+// codeMoment encodes or decodes a time relative to now. If matters is false, the time makes no difference, so that all
+// such times are stored as 0.
 func codeMoment(c *codec.Coder, at *int64, now, back int64, matters bool) {
 	left := max(0, *at-now+back)
 	if !matters {

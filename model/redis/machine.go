@@ -19,12 +19,12 @@ type Machine struct {
 	// Held says that the client believes it holds the lock. Stopping says that it has acknowledged that the lock was
 	// stolen, but is still working.
 	Held, Stopping bool
-	// ID names the client's last attempt, and Priority is that attempt's priority. Until is the time at which its
-	// belief ends at the latest.
+	// ID names the client's last attempt, and Priority is that attempt's priority. Until is the time at which the
+	// client stops believing that it holds the lock, if nothing else ends its belief before.
 	ID       ID
 	Priority uint8
 	Until    int64
-	Deadline int64 // time at which it stops waiting for acknowledgements
+	Deadline int64 // time at which the client stops waiting for acknowledgements
 	// Victims are attempts of clients from which this one has stolen the lock, and which have not acknowledged yet.
 	// Owed are attempts of clients that have stolen the lock from this one, and wait for its acknowledgement.
 	Victims, Owed []ID
@@ -196,8 +196,8 @@ func (p *Protocol) answered(m *Machine, agreed bool, now int64) {
 	m.end(lock.Result{Outcome: lock.Done, Held: held, Slot: 1})
 }
 
-// Due is the time of the client's clock at which it must act: it stops believing, or stops waiting. any is false if
-// there is none.
+// Due returns the time of the client's clock at which the client has to act: to stop believing that it holds the lock,
+// or to stop waiting for acknowledgements. any is false if there is no such time.
 func (m *Machine) Due() (at int64, any bool) {
 	switch {
 	case m.Held:

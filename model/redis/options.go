@@ -62,8 +62,8 @@ type Options struct {
 	// Entry says what a thief does with its victim's entry: it replaces it (single), or puts its own claim on top
 	// (claims).
 	Entry string
-	// Stolen says how long an entry lives that replaces another: as long as the thief asks, or at least as long as the
-	// other.
+	// Stolen says how long an entry lives that a thief has put in place of another entry: as long as the thief asks, or
+	// at least as long as the replaced entry.
 	Stolen string
 	// GiveUp says what a thief that gives up does with its entries: delete or leave.
 	GiveUp string
@@ -71,7 +71,8 @@ type Options struct {
 	Victims string
 	// Wait is how long a thief waits for acknowledgements, in percent of T: f in the text.
 	Wait int
-	// Unanswered is the result of an acquire if a victim has not acknowledged by then: it fails, or proceeds.
+	// Unanswered is the result of an acquire if a victim has not acknowledged at the end of Wait: the acquire fails, or
+	// proceeds.
 	Unanswered string
 	// Ack says when a victim acknowledges: after or before it stops working.
 	Ack string

@@ -30,8 +30,9 @@ func (p *Protocol) Receive(m *Machine, msg Message) {
 	}
 }
 
-// past answers the news that an earlier attempt was stolen from. If that attempt is unsettled, its own victims may
-// still be working, and the client does not acknowledge unless GaveUp is not-mine.
+// past handles the message that a thief has stolen the lock from an earlier attempt of the client. If that attempt is
+// unsettled, its own victims may still be working. The client then acknowledges only if GaveUp is not-mine; otherwise
+// it always acknowledges.
 func (p *Protocol) past(m *Machine, msg Message) {
 	age := uint8(m.ID) - uint8(msg.To)
 	if uint8(m.ID) < uint8(msg.To) {

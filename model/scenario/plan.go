@@ -49,7 +49,7 @@ func (p *Plan) Reset(s *Scenario) {
 	}
 }
 
-// Next is the next action; false if the execution is over.
+// Next returns the next action, or false if the execution is over.
 func (p *Plan) Next(w World) (Action, bool) {
 	if p.s.Schedule.Strategy == Replay {
 		return p.replay()
@@ -78,7 +78,8 @@ func (p *Plan) replay() (Action, bool) {
 	return p.s.Schedule.Actions[p.replayed-1], true
 }
 
-// due is an action that is due now and does not wait for a client: a fault, a Detect or an Arrive.
+// due returns an action that is due now and does not wait for a client: a fault, a Detect or an Arrive. The bool is
+// false if there is none.
 func (p *Plan) due() (Action, bool) {
 	for c, at := range p.detect[:len(p.s.Clients)] {
 		if at > 0 && at <= p.step {
@@ -113,8 +114,8 @@ func (p *Plan) arriving() uint8 {
 	return 0
 }
 
-// idle is the action if no client can continue: the broker notices a dead connection, or time passes until a paused
-// client continues.
+// idle returns the action if no client can continue: the broker notices a dead connection, or time passes until a
+// paused client continues. The bool is false if neither is possible, so that the execution is over.
 func idle(w World) (Action, bool) {
 	if c := w.Undetected(); c > 0 {
 		return Action{Kind: Detect, Client: c}, true
@@ -175,7 +176,7 @@ func (p *Plan) act(w World, c uint8) Action {
 	return Action{Kind: Step, Client: c}
 }
 
-// link is the number of one of a client's activities in links.
+// link chooses one of the activities in the set links, and returns its number.
 func (p *Plan) link(links uint8) uint32 {
 	if links <= 1 {
 		return 0

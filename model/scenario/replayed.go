@@ -4,7 +4,7 @@ import "fmt"
 
 // Replayed is the result of replaying a trace on a real server.
 type Replayed struct {
-	Server string // name of the server, as it reports it
+	Server string // name that the server reports
 	// Skipped says why the trace was not replayed; "" if it was.
 	Skipped string
 	// Agreed is the number of steps that gave the recorded result before the first that did not. Steps is the number of

@@ -106,15 +106,15 @@ type Operation struct {
 // Reading is the Share of an acquire that takes a mutex in read mode.
 const Reading = 1
 
-// Anyway is the Arg of a release that a client without a hold calls: after a verify that said no, for the second time,
-// or without an acquire. It must change nothing. Simulated clients skip it, since it makes no sense.
+// Anyway is the Arg of a release by a client that holds nothing: it has never acquired, has released before, or was
+// told no by a verify. Such a release must change nothing. Simulated clients skip it, since it makes no sense.
 const Anyway = 1
 
 // Waiting is the Arg of an acquire by an external client that may wait for the lock for a certain time.
 const Waiting = 1
 
-// Sensible reports whether an operation makes sense. A client that does not hold the lock acquires; one that does
-// verifies and releases.
+// Sensible reports whether an operation makes sense. An acquire makes sense if the client does not hold the lock. A
+// verify, refresh or release makes sense if it does. Other operations always make sense.
 func Sensible(op lock.Op, holding bool) bool {
 	switch op {
 	case lock.Acquire:

@@ -64,12 +64,13 @@ type TraceStep struct {
 	// Exchange describes the command that the action sent and the server's reply, even if the client did not get it.
 	// Method is 0 if no command was sent, or one that the model does not know.
 	Exchange backend.Exchange
-	// Command and Reply are the same in words; "" if there was none. Resource is the name of the command's resource,
-	// such as a queue.
+	// Command and Reply are the command and the reply of the exchange in words; "" if there was none. Resource is the
+	// name of the command's resource, such as a queue.
 	Command, Reply, Resource string
 	// Payload is the command and reply in the backend's own type; nil if the trace was read from a file.
 	Payload any
-	// First and Events say which events the action added to the history: Events of them, from the index First on.
+	// First is the index of the first event that the action added to the history. Events is the number of events that
+	// it added.
 	First, Events int
 	// Truth is the broker's state of each lock after the action.
 	Truth [lock.MaxLocks]monitor.Truth
@@ -96,7 +97,8 @@ func (t *Trace) Restarts() bool {
 	return slices.ContainsFunc(t.Steps, func(s TraceStep) bool { return s.Action.Kind == Restart })
 }
 
-// StepOf is the index of the step that added an event to the history; for an event without a step it is the last one.
+// StepOf is the index of the step that added an event to the history. For an event that no step added, it is the index
+// of the last step.
 func (t *Trace) StepOf(event int) int {
 	for i, s := range t.Steps {
 		if event >= s.First && event < s.First+s.Events {

@@ -81,11 +81,11 @@ type place struct {
 
 // share is one process's share of one lock. Its size is a number of permits; a mutex in read mode is 1.
 type share struct {
-	certain  int  // size of the share that it certainly holds
-	possible int  // largest size of the share that it may hold
-	last     int  // size that its last granted acquire took
+	certain  int  // size of the share that the process certainly holds
+	possible int  // largest size of the share that the process may hold
+	last     int  // size that the process's last granted acquire took
 	asked    int  // size that the operation under way takes or returns
-	freest   int  // smallest amount that was certainly free at any moment of the acquire under way
+	freest   int  // amount that was certainly free at every moment so far of the acquire under way
 	capacity int  // size of the lock, or the caller's limit if that is smaller
 	lost     bool // the share may have been lost since the operation under way began
 	since    int  // index of the event of the last grant

@@ -61,11 +61,11 @@ type call struct {
 	from, to   int
 	take, give int
 	refused    bool
-	maybe      bool // it has no answer, and may have had no effect
+	maybe      bool // the call has no answer, and may have had no effect
 	done       bool
 }
 
-// explained searches for an order of all operations in which every answer is right.
+// explained reports whether there is an order of all operations in which every answer is right.
 func explained(calls []call, held map[int32]int, capacity int) bool {
 	first, all, left := 1<<30, 0, false
 	for i := range calls {

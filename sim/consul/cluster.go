@@ -48,7 +48,7 @@ type kept struct {
 type client struct {
 	machine consul.Machine
 	sent    exchange
-	left    int64 // milliseconds for which its blocking query still waits
+	left    int64 // milliseconds for which the client's blocking query still waits
 }
 
 // session says whether a session exists, and its name in Consul (id).
@@ -150,7 +150,7 @@ func (k *cluster) Deliver(c uint8, on backend.Session) backend.Exchange {
 	k.assignSlots(l)
 	slot = max(slot, k.slotOf(l, m.Session))
 	if slot == 0 && (m.Phase == consul.Claiming || m.Phase == consul.Removing && cl.sent.reply.OK) {
-		slot = k.lowest(l) // the slot that it tried to get, or that it removes from a holder without check-and-set
+		slot = k.lowest(l) // the slot that the client tried to get, or takes from a holder without check-and-set
 	}
 	return k.exchange(c, slot, &cl.sent)
 }
@@ -228,9 +228,9 @@ func (k *cluster) told(c uint8) {
 	}
 	if m.Slot == 0 {
 		l := k.lockOf(c)
-		if m.Slot = k.slotOf(l, m.Session); m.Slot == 0 { // the client believes that it is a holder, and is not
+		if m.Slot = k.slotOf(l, m.Session); m.Slot == 0 { // the client wrongly believes that it is a holder
 			if m.Slot = k.lowest(l); int(m.Slot) > k.protocols[l].Limit {
-				m.Slot = 1 // all slots are held, so this one is another client's
+				m.Slot = 1 // all slots are held, so slot 1 is another client's
 			}
 		}
 	}

@@ -45,7 +45,7 @@ type client struct {
 	machine redis.Machine
 	linked  bool
 	sent    redis.Sent
-	began   int64 // start of its operation, in milliseconds of the servers' clock
+	began   int64 // start of the client's operation, in milliseconds of the servers' clock
 	grant   grant
 }
 

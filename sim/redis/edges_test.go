@@ -42,7 +42,7 @@ type configuration struct {
 	options [][2]string
 	clients []string
 	faults  sim.FaultBounds
-	before  string // steps before the search begins: 1 is a step of client 1; A is one whose reply is lost
+	before  string // steps before the search begins: 2 is a step of client 2, B is one whose reply is lost
 }
 
 func (f *configuration) bounds(t *testing.T, judged property.Set) sim.Bounds {

@@ -75,7 +75,7 @@ func (k *cluster) Truth(l uint8, t *monitor.Truth) {
 	switch {
 	case last != nil && last.until > k.now:
 		t.Taken, t.Owner[1], t.Priority[1], t.Until[1] = 1<<1, last.id.Client(), last.priority, int32(last.until)
-	case last != nil: // its lease is over; Until 0 at the beginning of time would mean that it never ends
+	case last != nil: // the lease is over; Until must not be set, since 0 would mean that it never ends
 	case t.Barrier > 0:
 		t.Pending = 1 << 1
 	}

@@ -117,7 +117,7 @@ type counterexampleSearch struct {
 	want    property.Set
 	illegal func([]scenario.Action) bool
 	found   map[property.Property][]scenario.Action
-	longer  property.Set // violated only after an action of this level; ending in the level is shorter
+	longer  property.Set // their paths end after this level; a path that ends in the level would be shorter
 	judged  int
 
 	links []link   // for each state, in the order of discovery, how it was first reached
@@ -254,8 +254,8 @@ func (t *counterexampleSearch) follow(state []uint32, c, i int) {
 	}
 }
 
-// violated stores the path for each property in found that has none yet. The path ends with an action after a state of
-// the level.
+// violated stores the path for each property in found that has none yet. The path ends with an action that leads from a
+// state of the level to the next level.
 func (t *counterexampleSearch) violated(found property.Set, path func() []scenario.Action) {
 	found &= t.want
 	t.keep(found, path)

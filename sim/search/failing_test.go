@@ -17,7 +17,7 @@ import (
 // failing is a file of which one call of Read or Seek fails.
 type failing struct {
 	io.ReadSeeker
-	left  int // calls until the one that fails
+	left  int // number of calls up to and including the one that fails
 	calls int
 }
 

@@ -10,9 +10,8 @@ func (g *graph) nodes() int { return len(g.first) - 1 }
 
 func (g *graph) edges(n uint32) []uint32 { return g.to[g.first[n]:g.first[n+1]] }
 
-// components finds the strongly connected components (Tarjan 1972, without recursion). The result of has the component
-// of each node, numbered from 1. The result cyclic[i] says whether component i+1 has a cycle: several nodes, or a
-// self-loop.
+// components finds the strongly connected components (Tarjan 1972, without recursion). Components are numbered from 1.
+// of[i] is the component of node i. cyclic[i] says whether component i+1 has a cycle: several nodes, or a self-loop.
 func (g *graph) components() (of []uint32, cyclic []bool) {
 	n := g.nodes()
 	t := tarjan{graph: g, of: make([]uint32, n), low: make([]uint32, n)}

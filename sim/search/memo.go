@@ -60,7 +60,7 @@ func (m *memo) size() int { return len(m.entries) * 24 }
 type other struct {
 	memo
 	inert []states.Set // indexed by effect: the parts that it leaves unchanged
-	words int          // the size of these sets, in words
+	words int          // the size of all sets in inert together, in 64-bit words
 }
 
 func (o *other) size() int { return o.memo.size() + 8*o.words }

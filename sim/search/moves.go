@@ -17,13 +17,13 @@ type move struct {
 	action      scenario.Action // without Client, which the caller sets
 	shared      uint32          // number of the state's shared part after the action
 	client      uint32          // number of the acting client's part after the action
-	effect      uint32          // number of its effect on the other clients, if reaches is set
+	effect      uint32          // number of the action's effect on the other clients, if reaches is set
 	found       property.Set    // properties that the action violates
 	op          lock.Op
-	visible     bool   // other clients can notice it
-	unwitnessed bool   // it completed an operation, and the monitor has no linearization of the execution
+	visible     bool   // other clients can notice the action
+	unwitnessed bool   // the action completed an operation, and the monitor has no linearization of the execution
 	delta       uint64 // change of the fingerprint's sum, if the other clients stay unchanged
-	reaches     bool   // it may change other clients' parts
+	reaches     bool   // the action may change other clients' parts
 }
 
 // worker visits states. Each worker has its own memo tables; all workers share the tables of parts.
@@ -35,8 +35,8 @@ type worker struct {
 	known   map[uint64][]uint32 // by shared part and client's part: the indices of their lists
 	moves   []move
 	effects map[sim.Effect]uint32
-	other   other // the parts of other clients after an effect
-	done    memo  // maps the inputs of a final state's judgement to its violations, as an index of finals
+	other   other // maps an effect and another client's part to the part after the effect
+	done    memo  // maps the inputs of the judgement of a final state to an index of finals, which has the violations
 	finals  []property.Set
 	buf     []byte // scratch
 	kept    bool   // the system has saved the current state for enterAgain
@@ -62,7 +62,7 @@ type plan struct {
 	class      []byte // indexed by client: clients with equal classes can be permuted
 	shared     *states.Table
 	clients    *states.Table
-	alone      bool          // of the other clients, a client's moves depend only on the visible parts (views)
+	alone      bool          // a client's moves depend on other clients only by their visible parts (views)
 	memoryless bool          // an action changes other clients' parts only by changing their queues
 	global     bool          // the broker has actions of its own: restarts
 	views      *states.Views // nil if views are hashed

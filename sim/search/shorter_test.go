@@ -49,7 +49,7 @@ func TestShorter(t *testing.T) {
 			if s := Shorter(t.Context(), b, c.property, c.steps, 1<<20); s.Actions != nil || !s.Certain {
 				t.Errorf("%d steps after %d, certain %v", len(s.Actions), c.steps, s.Certain)
 			}
-			for _, unmemoised := range []bool{false, true} { // the bound is the number of states, or one less
+			for _, unmemoised := range []bool{false, true} { // the bound is the needed number of states, or one less
 				searched := func(states int) (bool, int) {
 					b := b
 					b.Every = true

@@ -98,8 +98,9 @@ func (k *walker) choose() (c, i int) {
 	return last, fault
 }
 
-// pick draws one of the actions in k.list, which are of one client. certain is false if the draw is only a last resort:
-// all actions are faults, and another client should act first if it can.
+// pick draws one of the actions in k.list, which are of one client. It usually draws a step or random choice, and a
+// fault once in a while. certain is false if the draw is only a last resort: the client has nothing but faults, and
+// another client should act first if it can. i is -1 if the list is empty.
 func (k *walker) pick() (i int, certain bool) {
 	ways := 0
 	for _, a := range k.list {

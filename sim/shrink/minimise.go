@@ -79,8 +79,9 @@ type minimiser struct {
 	random  *rand.Rand // for reschedule; its sequence is the same in every run
 }
 
-// try executes a candidate, and keeps it if it shows the violation and is smaller than the best. It also tries to
-// remove the actions after the violation. This can fail, since later events may be part of the violation's cause.
+// try executes a candidate. It keeps the candidate as the best one, and returns true, if the candidate shows the
+// violation and is smaller than the best. It also tries to remove the actions after the violation. This can fail, since
+// later events may be part of the violation's cause.
 func (m *minimiser) try(s scenario.Scenario) bool {
 	actions, shown := m.carryOut(&s)
 	if !shown {
@@ -100,7 +101,7 @@ func (m *minimiser) try(s scenario.Scenario) bool {
 	return true
 }
 
-// carryOut executes a scenario, unless no tries are left.
+// carryOut executes a scenario and returns the results of the attempt. If no tries are left, shown is false.
 func (m *minimiser) carryOut(s *scenario.Scenario) (actions []scenario.Action, shown bool) {
 	if m.ctx.Err() != nil {
 		m.left = 0
@@ -118,9 +119,9 @@ func (m *minimiser) lighter(s *scenario.Scenario) bool {
 	return m.cost == [7]int{} || slices.Compare(cost[:], m.cost[:]) < 0
 }
 
-// shift tries a candidate in which an operation may take fewer steps. It first tries the candidate as it is. Then it
-// removes the first 1 to mostShifted steps of each client in turn. The client's later steps then keep their places
-// among the other clients' steps.
+// shift tries a candidate in which an operation may take fewer steps, and returns true once try has kept a scenario. It
+// first tries the candidate as it is. Then it tries to remove the first 1 to mostShifted steps of each client in turn.
+// The client's later steps then keep their places among the other clients' steps.
 func (m *minimiser) shift(s scenario.Scenario) bool {
 	if m.try(s) {
 		return true
@@ -297,8 +298,8 @@ func (m *minimiser) details() {
 	}
 }
 
-// atOnce makes the server detect the end of a connection at once instead of late. It returns false if it does so
-// already.
+// atOnce makes the server detect the end of a connection at once. It returns false if the action did not ask for a late
+// detection.
 func atOnce(a *scenario.Action) bool {
 	was := a.Late
 	a.Late = false
@@ -323,7 +324,8 @@ func plain(name string) bool {
 	return len(name) <= shortName && !strings.ContainsFunc(name, func(r rune) bool { return r < 'a' || r > 'z' })
 }
 
-// shorter replaces the name of lock i by jobs or other, if it is hard to read and no other lock has the new name.
+// shorter replaces the name of lock i by jobs or other, if it is hard to read and no other lock has the new name. It
+// reports whether it has replaced the name.
 func shorter(locks []scenario.Lock, i int) bool {
 	if plain(locks[i].Name) {
 		return false
@@ -337,8 +339,8 @@ func shorter(locks []scenario.Lock, i int) bool {
 	return false
 }
 
-// fewer removes the last initial slot of a lock. It keeps the slots of a lock that begins with holes, which the
-// violation may depend on.
+// fewer removes the last initial slot of a lock, and reports whether it has done so. It keeps the slots of a lock that
+// begins with holes, since the violation may depend on them.
 func fewer(l *scenario.Lock) bool { return l.Missing == 0 && lower(&l.Slots, 0) }
 
 func lower(n *uint8, least uint8) bool {

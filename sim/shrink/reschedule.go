@@ -37,7 +37,8 @@ func (m *minimiser) reschedule() bool {
 	return false
 }
 
-// settle minimises only the actions of a candidate, and keeps the result if it is smaller than the best.
+// settle minimises only the actions of a candidate. If the result is smaller than the best, it keeps the result and
+// returns true.
 func (m *minimiser) settle(s scenario.Scenario) bool {
 	sub := minimiser{ctx: m.ctx, attempt: m.attempt, free: m.free, left: m.left}
 	shown := sub.try(s)

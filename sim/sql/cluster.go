@@ -21,7 +21,7 @@ type cluster struct {
 	store    rowstore.Store
 	scenario *scenario.Scenario
 	clients  []user
-	waits    []int64                 // by session: milliseconds that it may still wait; 0 is no limit, or no wait
+	waits    []int64                 // by session: milliseconds that a waiting statement may still wait; 0 is no limit
 	permits  [lock.MaxLocks][]permit // master form: the slot number of each lease
 	seen     int                     // value of store.Published at the last call of access or End
 	last     sql.Sent

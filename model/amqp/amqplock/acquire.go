@@ -6,9 +6,9 @@ import (
 )
 
 // Acquiring (guidelines, "Acquiring a Lock"): the client probes A[L], the queue of slot L, and B[L], the queue of its
-// holder, for L from 1 upward until a slot is missing or free. Then it claims a free slot by declaring B[L]. A probe
-// never breaks a channel. The declaration does if another client declared B[L] first, which is why the client probes
-// before it declares.
+// holder, for L from 1 upward until a slot is missing or free. Then it claims a free slot by declaring B[L]. If another
+// client has declared B[L] first, the declaration breaks the channel. A probe by publish breaks no channel, which is
+// why the client probes before it declares.
 
 var acquireSteps = map[Phase]step{
 	Scanning: {
@@ -90,8 +90,8 @@ func (p *Protocol) scanning() Phase {
 	return ScanningA
 }
 
-// claiming is the first phase of claiming an exclusive queue: the phase look, which probes for an owner, or, if the
-// option Claim omits the probe, the phase claim.
+// claiming is the phase with which the client begins to claim an exclusive queue. It is look, the phase that probes
+// whether the queue has an owner. If the option Claim is unseen, the client does not probe, and the phase is claim.
 func (p *Protocol) claiming(look, claim Phase) Phase {
 	if p.Options.Claim == ClaimUnseen {
 		return claim
@@ -120,8 +120,8 @@ func (p *Protocol) holder(slot uint8) amqp.Queue {
 	return p.Layout.B[slot]
 }
 
-// holderArguments are the arguments with which B queues are declared: those of A queues, except x-expires. That would
-// delete the queue of a held slot, since a probe does not count as use (FACTS B17).
+// holderArguments are the arguments with which B queues are declared: those of A queues, except x-expires. With
+// x-expires the queue of a held slot would be deleted, since a probe does not count as use (FACTS B17).
 func (p *Protocol) holderArguments() amqp.Arguments {
 	args := p.Options.Arguments
 	args.Has &^= amqp.HasExpires
@@ -162,7 +162,7 @@ func (p *Protocol) advance(m *Machine, n int) {
 func claimed(p *Protocol, m *Machine) {
 	switch {
 	case !m.seen(0) && p.Options.Claim == ClaimUnseen && p.Kind == lock.Semaphore:
-		p.advance(m, 1) // the claim came without a probe, so no race was lost
+		p.advance(m, 1) // the client did not probe before it claimed, so a taken slot is no lost race
 	case !m.seen(0):
 		p.lost(m)
 	case !p.confirming():

@@ -5,7 +5,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// MaxRepairs is the number of times that one operation reopens a channel that broke although no command was wrong.
+// MaxRepairs is the largest number of times that one operation reopens a channel that broke although no command was
+// wrong.
 const MaxRepairs = 2
 
 var linkSteps = map[Phase]step{
@@ -34,8 +35,8 @@ var linkSteps = map[Phase]step{
 }
 
 // repair opens the closed part of the link (connection and channel, or only the channel). Then the machine continues
-// with the phase then; NoPhase ends the operation with its present result. decided says that this phase already has all
-// its replies, so that only its decision follows. The results of the current batch are not cleared.
+// with the phase then; NoPhase ends the operation with its present result. If decided is true, the machine already has
+// all replies of that phase, and only calls its function decide. The results of the current batch are not cleared.
 func (p *Protocol) repair(m *Machine, then Phase, decided bool) {
 	m.Then, m.Decided, m.Answered = then, decided, 0
 	m.Phase = Opening
@@ -113,7 +114,8 @@ func WithoutConnection(op lock.Op, result lock.Result, slot uint8, how amqp.Repl
 // mending reports whether the machine is opening a connection or a channel.
 func (m *Machine) mending() bool { return m.Phase == Dialing || m.Phase == Opening }
 
-// harmless are the phases before which an operation has changed nothing on the broker.
+// harmless marks phases: if an operation ends in such a phase because its connection is lost, it has changed nothing on
+// the broker.
 var harmless = [Phases]bool{
 	NoPhase: true, Scanning: true, ScanningA: true, ScanningB: true, ChoosingSlot: true, ChoosingJitter: true,
 	MutexProbing: true, MutexClaiming: true, Measuring: true, Polling: true,

@@ -20,13 +20,13 @@ const (
 type Machine struct {
 	Op    lock.Op
 	Phase Phase
-	// Then is the phase that follows a repair of the link. Decided says that this phase already has all its replies, so
-	// that only its decision follows.
+	// Then is the phase that follows a repair of the link. Decided says that the machine already has all replies of
+	// that phase, so that only the phase's function decide is left to call.
 	Then    Phase
 	Decided bool
 
 	Link    Link
-	Channel uint8 // number of its channel on the connection
+	Channel uint8 // number of the client's channel on the connection
 	Held    uint8 // the slot that the client believes it holds; 0 is none
 	Mutex   bool  // the client holds the administration mutex
 
@@ -192,7 +192,8 @@ func (p *Protocol) Apply(m *Machine, r amqp.Reply) {
 	}
 }
 
-// note sets the bit in Seen if the reply r means success, or a queue that a probe found.
+// note handles the reply r to the current command. It sets the command's bit in Seen. For a probe it sets the probe's
+// bit, and only if the probe found a queue.
 func (p *Protocol) note(m *Machine, r amqp.Reply) {
 	if m.mending() {
 		return
@@ -207,5 +208,5 @@ func (p *Protocol) note(m *Machine, r amqp.Reply) {
 	}
 }
 
-// seen is the i-th bit of Seen. In a batch, plain commands come first, then probes.
+// seen reports whether the i-th bit of Seen is set. In a batch, plain commands come first, then probes.
 func (m *Machine) seen(i int) bool { return m.Seen&(1<<i) != 0 }

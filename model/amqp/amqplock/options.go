@@ -60,16 +60,16 @@ type Options struct {
 	Verify        string // what verify checks: the slot, the client's own claim, or both
 	Restart       string // where the scan continues after RESOURCE_LOCKED, such as first: at slot 1
 	Retries       int    // number of further attempts after a claim met RESOURCE_LOCKED
-	Jitter        int    // maximum random delay before each of Retries, in milliseconds
-	AddReading    string // intended, or literal: add declares only A[C+X]
-	RemoveReading string // intended, or literal: remove deletes from C down to C-X, destroy down to 0
+	Jitter        int    // maximum random delay before each of the Retries further attempts, in milliseconds
+	AddReading    string // how add reads the guidelines: intended, or literal (declares only A[C+X])
+	RemoveReading string // how removal reads the guidelines: intended, or literal (from C down to C-X, or to 0)
 	Confirm       string // how the broker confirms a publish: confirms, transactions or none
 	TxRouting     string // when the broker routes a transaction's messages: at commit or publish
 	Durable       bool   // A queues survive a broker restart
 	Arguments     amqp.Arguments
 	Release       string // how a held slot is released: by deleting its queue or by closing
 	Pipeline      int    // slots probed in one round trip; 0 waits for each reply
-	Polls         int    // further polls of a wait before it gives up
+	Polls         int    // number of polls after the first, before a wait gives up
 	Connection    string // own, or shared: one connection for all clients, with a channel each
 }
 
@@ -126,7 +126,7 @@ func (o Options) Check() error {
 func (o Options) Facts() lock.Facts {
 	retries := o.Retries
 	if o.Claim == ClaimUnseen {
-		retries = lock.MaxSlots // without a probe, each slot is claimed once
+		retries = lock.MaxSlots // a claim without a probe can be refused once at each slot
 	}
 	return lock.Facts{
 		Retries: retries, AdminRetries: o.AdminRetries, Polls: o.Polls,

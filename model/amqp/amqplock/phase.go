@@ -49,7 +49,7 @@ type step struct {
 	probes  func(p *Protocol, m *Machine) int                  // number of probes
 	probe   func(p *Protocol, m *Machine, i int) amqp.Queue    // the i-th queue probed
 	decide  func(p *Protocol, m *Machine)                      // called after the last reply
-	refused func(p *Protocol, m *Machine, code amqp.Code) bool // reports whether the channel error code is an answer
+	refused func(p *Protocol, m *Machine, code amqp.Code) bool // reports whether code is an answer, not a fault
 }
 
 var steps [Phases]step
@@ -94,7 +94,8 @@ func (p *Protocol) command(m *Machine, i int, cmd *amqp.Command) {
 	cmd.Channel = uint16(m.Channel)
 }
 
-// locked accepts RESOURCE_LOCKED as an answer: the queue belongs to another connection.
+// locked reports whether code is RESOURCE_LOCKED, which is an answer and not a fault: the queue belongs to another
+// connection.
 func locked(_ *Protocol, _ *Machine, code amqp.Code) bool { return code == amqp.ResourceLocked }
 
 var phaseNames = [Phases]string{

@@ -56,8 +56,8 @@ func (p *Protocol) found(r amqp.Reply) bool {
 	return r.Returned == 0
 }
 
-// probed accepts channel errors 404 and 405 as answers to a passive declare. It notes in Seen that 405 means an
-// existing queue.
+// probed reports whether a channel error is the answer to a passive declare. Code 404 means that the queue is missing.
+// Code 405 means that it exists, which probed notes in Seen.
 func probed(p *Protocol, m *Machine, code amqp.Code) bool {
 	if p.Options.Existence != ByPassive {
 		return false

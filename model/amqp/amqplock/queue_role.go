@@ -15,8 +15,9 @@ type QueueRole struct {
 	Collides   bool // the queue also belongs to another lock, or has a second role
 }
 
-// Leftover says what is wrong if a queue with this role and number of messages exists after the execution; "" means
-// nothing. kept says that the queue has an owner, or that a client believes it holds the queue's slot.
+// Leftover describes what is wrong if a queue with this role still exists after the execution, with the given number of
+// messages; "" means nothing. kept says that the queue has an owner, or that a client believes it holds the queue's
+// slot.
 func (r *QueueRole) Leftover(messages int, kept bool) string {
 	switch {
 	case messages > 0:

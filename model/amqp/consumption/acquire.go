@@ -144,8 +144,9 @@ func checked(p *Protocol, m *Machine, r amqp.Reply) {
 	p.finish(m, lock.Result{Outcome: lock.Done, Reason: lock.Removed, Slot: m.Slot})
 }
 
-// recount handles a channel error during a verify. Code 404 means that the queue is gone: the lock is not held. With
-// the option ByCount, after any other error the client asks again on a new channel.
+// recount handles a channel error during a verify, and reports whether it has handled it. Code 404 means that the queue
+// is gone: the lock is not held. With the option ByCount, after any other error the client asks again on a new channel.
+// Without that option, any other error is left to the caller.
 func recount(p *Protocol, m *Machine, code amqp.Code) bool {
 	switch {
 	case code == amqp.NotFound:

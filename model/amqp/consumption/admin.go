@@ -149,8 +149,9 @@ func (p *Protocol) account() amqp.Command {
 	return cmd
 }
 
-// inUse makes a function that takes the code refusal for the answer that another client uses the resource. The client
-// then repeats the phase on a new channel, or gives up after AdminTries further attempts.
+// inUse returns a handler of channel errors. The handler reports whether the code is refusal, which means that another
+// client uses the resource. If so, the client repeats the phase on a new channel, or gives up after AdminTries further
+// attempts.
 func inUse(refusal amqp.Code) func(*Protocol, *Machine, amqp.Code) bool {
 	return func(p *Protocol, m *Machine, code amqp.Code) bool {
 		if code != refusal {
@@ -178,7 +179,7 @@ func made(p *Protocol, m *Machine, r amqp.Reply) {
 		p.administered(m)
 	case p.Settings.Admin == Accounted:
 		p.enter(m, Accounting)
-	default: // the reply does not count tokens that clients hold
+	default: // r.Messages counts only the free tokens, not those that clients hold
 		m.Top = uint8(r.Messages)
 		p.change(m)
 	}

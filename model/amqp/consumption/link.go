@@ -56,7 +56,8 @@ func (p *Protocol) repaired(m *Machine) {
 	p.enter(m, then)
 }
 
-// lose records that the channel is closed. The client's tokens, consumer and hold ended with it.
+// lose records that the channel is closed. link says whether the connection is left. The client's tokens, consumer and
+// hold ended with the channel.
 func (m *Machine) lose(link amqplock.Link) {
 	m.Link, m.Mode, m.Held, m.Tag, m.Consuming, m.Spare, m.SpareSlot = link, plain, 0, 0, false, 0, 0
 }

@@ -29,11 +29,11 @@ type Machine struct {
 	Mutex     bool // the client holds the administration mutex
 
 	Arg     uint8
-	Slot    uint8  // the slot of the operation, or of the hold that it concerns
+	Slot    uint8  // the slot that the operation acquires, verifies or releases; 1 until it is known
 	Top     uint8  // number of slots, as measured by an administrative operation
 	Want    uint8  // number of tokens that the operation has to add or remove
-	Count   uint8  // number of tokens that it has added or removed so far
-	Last    uint16 // delivery tag of the last token that it has taken for removal
+	Count   uint8  // number of tokens that the operation has added or removed so far
+	Last    uint16 // delivery tag of the last token that the operation has taken for removal
 	Tries   uint8
 	Repairs uint8
 

@@ -2,7 +2,8 @@ package consumption
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// mutant makes a mutant of the reference named of: change gives it a bug that violates the property breaks.
+// mutant returns a mutant of a reference. of is the reference's name, change gives the mutant one bug, and breaks is
+// the name of the property that the bug violates.
 func mutant(of, name, breaks, doc string, change func(*Settings)) *lock.Target {
 	for _, r := range References {
 		if r.Name != of {
@@ -21,7 +22,7 @@ func mutant(of, name, breaks, doc string, change func(*Settings)) *lock.Target {
 	panic("consumption: no reference " + of)
 }
 
-// unskipped returns the skipped properties without p, which the mutant is to violate.
+// unskipped returns a copy of skips without the property p, so that p is judged: the mutant is to violate it.
 func unskipped(skips map[string]string, p string) map[string]string {
 	out := make(map[string]string)
 	for name, why := range skips {

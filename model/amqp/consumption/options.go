@@ -53,7 +53,7 @@ type Settings struct {
 	Admin      string // how a semaphore is administered: tokens or accounted
 	CountMutex bool   // a count of an accounted semaphore takes the administration mutex
 	AdminTries int    // further attempts at the administration mutex, or at tokens that are held
-	Polls      int    // further polls of a wait before it gives up
+	Polls      int    // number of polls after the first, before a wait gives up
 	Timeout    int    // the broker's consumer_timeout in milliseconds; 0 is no timeout
 }
 

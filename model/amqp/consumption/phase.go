@@ -54,7 +54,7 @@ const (
 type step struct {
 	command func(*Protocol, *Machine) amqp.Command
 	decide  func(*Protocol, *Machine, amqp.Reply)
-	refused func(*Protocol, *Machine, amqp.Code) bool // reports whether the channel error is an answer
+	refused func(*Protocol, *Machine, amqp.Code) bool // reports whether the channel error is an answer, not a fault
 	// again says that the phase is a publish with confirms. If its channel is closed before the confirm, the message
 	// was not published, and the client publishes it again on a new channel.
 	again bool
@@ -80,7 +80,8 @@ func bare(method amqp.Method) func(*Protocol, *Machine) amqp.Command {
 	return func(*Protocol, *Machine) amqp.Command { return amqp.Command{Method: method} }
 }
 
-// gone makes a function that takes code 404 for an answer: the queue is missing. do then continues the operation.
+// gone returns a handler of channel errors. It reports whether the code is 404, which means that the queue is missing.
+// If so, it first calls do, which continues the operation.
 func gone(do func(*Protocol, *Machine)) func(*Protocol, *Machine, amqp.Code) bool {
 	return func(p *Protocol, m *Machine, code amqp.Code) bool {
 		if code == amqp.NotFound {

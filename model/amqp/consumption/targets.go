@@ -14,7 +14,8 @@ const (
 	unnumbered    = "tokens have no numbers, so that a history cannot tell which was removed"
 )
 
-// skips are the properties in unpromised and those in more, which are pairs of property and reason.
+// skips returns the reasons why properties are skipped, by the property's name: those in unpromised and those in more.
+// Each element of more is a property and its reason.
 func skips(more ...[2]string) map[string]string {
 	all := make(map[string]string)
 	for name, why := range unpromised {

@@ -74,7 +74,7 @@ var administering = []*lock.Target{
 		Design: with(bug{turn: func(_ *amqplock.Protocol, m *amqplock.Machine) {
 			switch {
 			case m.Op != lock.Count || m.Answered > 0:
-			case m.Phase == amqplock.Measuring && m.Slot > 1: // the slot before exists: probe for its holder
+			case m.Phase == amqplock.Measuring && m.Slot > 1: // slot m.Slot-1 exists: probe for its holder
 				m.Slot--
 				enter(m, amqplock.ScanningB)
 			case m.Phase == amqplock.Claiming: // the probe found no holder

@@ -36,13 +36,13 @@ type parting struct {
 	commands int
 	starts   []int // numbers of commands after which an operation begins differently
 	acts     []int // numbers of commands that differ, or whose replies lead to different states
-	// others are the states that the reference would have, by the mutant's machine. There is one for each machine whose
-	// state differs from the reference's although both have sent the same commands since.
+	// others has, for machines of the mutant, the state that the reference would have after the same commands and
+	// replies. It has only the machines whose two states differ.
 	others map[*amqplock.Machine]amqplock.Machine
 }
 
-// compare runs one step of a machine in the mutant and in the reference. If the resulting states differ, it adds at to
-// acts.
+// compare runs one step of a machine in the mutant and in the reference. at is the number of the step's command. If the
+// resulting states differ, compare adds this number to acts.
 func (w watched) compare(m *amqplock.Machine, at int, acts *[]int, mutant, reference func(*amqplock.Machine)) {
 	here := *m
 	reference(&here)
@@ -80,7 +80,7 @@ func (w watched) Next(m *amqplock.Machine) amqp.Command {
 	}
 	if other.Idle() || w.reference.Choices(&other) > 0 || w.reference.Next(&other) != c {
 		w.acts = append(w.acts, w.commands)
-		delete(w.others, m) // the reference would have sent another command, so the next reply is not for it
+		delete(w.others, m) // the reference would send another command here, so it cannot handle the reply to c
 	}
 	return c
 }
@@ -89,8 +89,9 @@ func (w watched) Apply(m *amqplock.Machine, r amqp.Reply) {
 	w.compare(m, w.commands, &w.acts, func(m *amqplock.Machine) { w.Implementation.Apply(m, r) }, func(m *amqplock.Machine) { w.reference.Apply(m, r) })
 }
 
-// acting are the steps of an execution, from 1, in which a mutant acts differently from the reference in the same
-// state. If the reference's execution on the same schedule differs even earlier, that step is added.
+// acting returns the trace of an execution, and the numbers, from 1, of the steps in which the mutant acts differently
+// from the reference in the same state. If the reference's execution on the same schedule differs even earlier, that
+// step is added.
 func acting(t *testing.T, target *lock.Target, s *scenario.Scenario) (*scenario.Trace, []int) {
 	t.Helper()
 	p := parting{others: make(map[*amqplock.Machine]amqplock.Machine)}
@@ -147,8 +148,8 @@ func unfixed(target *lock.Target, o lock.Options) lock.Options {
 	return o
 }
 
-// worldsPart is the first step, from 1, at which the reference's execution on the same schedule has another command,
-// reply, event or queue. 0 means that the executions are equal.
+// worldsPart returns the first step of the trace, from 1, at which the reference's execution on the same schedule
+// differs: in the queue, the reply, the events or the existing queues. 0 means that the executions are equal.
 func worldsPart(target *lock.Target, s *scenario.Scenario, trace *scenario.Trace) int {
 	reference := &lock.Target{Name: "reference", Kind: target.Kind}
 	other := s.Clone()
@@ -200,9 +201,9 @@ func shared(target *lock.Target, s *scenario.Scenario, queue string) bool {
 // alike reports whether two queues have the same name and content. Their owners may differ.
 func alike(a, b sim.Resource) bool { return a.Name == b.Name && a.Content == b.Content }
 
-// TestDecision: in each mutant's counterexample, one step is marked as decisive. In this step the mutant must act
-// differently from the reference. Without a mark, this holds for the step that shows the violation. The texts about the
-// cause are compared with a file.
+// TestDecision: in each mutant's counterexample, the mutant must act differently from the reference in the step that
+// reports mark as decisive. If no step is marked, it must do so in the step that shows the violation. The texts about
+// the cause are compared with a file.
 func TestDecision(t *testing.T) {
 	files, err := filepath.Glob("../../../testdata/counterexamples/*.json")
 	if err != nil {

@@ -77,7 +77,8 @@ type Machine struct {
 // take effect when the client already uses another token.
 const Generations = 4
 
-// next is the client's next token that no row and no waiting statement has. If all have been used, it is one of these.
+// next returns the client's next token that no row and no waiting statement has. If all of the client's tokens are in
+// use, it returns one that is.
 func (at Place) next(token uint8, used func(token uint8) bool) uint8 {
 	for range Generations {
 		if token = at.Client*Generations + (token+1)%Generations; !used(token) {
@@ -130,7 +131,7 @@ func (p *Protocol) change(m *Machine) Phase {
 // finish ends an operation with result r.
 func (p *Protocol) finish(m *Machine, r lock.Result) { m.Phase, m.Result = Idle, r }
 
-// end lets the operation commit or roll back (by), and then end with result r.
+// end makes the operation commit or roll back, as the phase by says. The operation then ends with result r.
 func (p *Protocol) end(m *Machine, by Phase, r lock.Result) { m.Phase, m.ended = by, r }
 
 // limit is the number of leases that an acquire allows: that of its caller, or the lock's number of slots.
@@ -142,7 +143,7 @@ func (p *Protocol) limit(m *Machine, at Place) uint8 {
 	return most
 }
 
-// Want is the next command of the client, without the effects of sending it (see [Protocol.Next]).
+// Want returns the client's next command. Unlike [Protocol.Next], it does not change the machine.
 func (p *Protocol) Want(m *Machine, at Place) sql.Command {
 	l := at.Lock + 1
 	switch m.Phase {
@@ -164,8 +165,8 @@ func (p *Protocol) Want(m *Machine, at Place) sql.Command {
 	return p.wantOfLeases(m, at)
 }
 
-// wantOfLeases is the next command that concerns leases. Unless the phase says otherwise, this is the client's own
-// lease.
+// wantOfLeases is the next command, in a phase that concerns leases. Unless the phase says otherwise, the command
+// concerns the client's own lease.
 func (p *Protocol) wantOfLeases(m *Machine, at Place) sql.Command {
 	w := sql.Command{
 		Table: p.Table(), Lock: at.Lock + 1, Rows: sql.One, Num: m.Token, Token: m.Token, Clock: p.ServerTime(), Lease: int64(p.Lease),
@@ -251,7 +252,7 @@ func (p *Protocol) Take(m *Machine, at Place, r sql.Reply) {
 			m.Phase = locking
 		}
 	case locking:
-		if r.Count == 0 { // another client has locked the row (SKIP LOCKED), or it does not exist
+		if r.Count == 0 { // another client has locked the row (SKIP LOCKED), or there is no row
 			p.end(m, undoing, full)
 			return
 		}
@@ -401,8 +402,8 @@ func (p *Protocol) Belief() int64 {
 	return int64(p.Lease)
 }
 
-// Pass advances the client's clock by ms milliseconds. It reports whether this ends the client's belief in its lease. A
-// belief lasts lease milliseconds.
+// Pass advances the client's clock by ms milliseconds. A client believes in its lease for lease milliseconds. Pass
+// reports whether the belief ends now.
 func (m *Machine) Pass(ms, lease int64) (ended bool) {
 	m.Fresh, m.Age = m.Fresh+ms, m.Age+ms
 	ended = m.Held && m.Age >= lease
@@ -456,7 +457,8 @@ func (p *Protocol) Lose(m *Machine) {
 	}
 }
 
-// Next is [Protocol.Want] when the command is sent. If the command makes or extends the lease, the lease begins now.
+// Next returns the client's next command, as [Protocol.Want] does, and is called when the command is sent. If the
+// command makes or extends the lease, the client counts the lease from now on.
 func (p *Protocol) Next(m *Machine, at Place) sql.Command {
 	if p.grants(m) {
 		m.Fresh = 0

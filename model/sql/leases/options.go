@@ -67,7 +67,7 @@ type Options struct {
 	Retries   int
 }
 
-// ClockNames are the values of the option Clock, by sql.Clock.
+// ClockNames are the values of the option Clock, indexed by sql.Clock.
 var ClockNames = [...]string{sql.StatementTime: "statement", sql.TransactionTime: "transaction", sql.SystemTime: "system"}
 
 // options makes the table of the options for one dialect.

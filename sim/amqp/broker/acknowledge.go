@@ -31,7 +31,7 @@ const (
 	acked settlement = iota
 	rejected
 	requeued
-	abandoned // requeued since the channel ended
+	abandoned // requeued because the channel ended
 )
 
 func settling(cmd *amqp.Command) settlement {
@@ -166,7 +166,7 @@ func (q *queue) replenish(on at, taker uint64) (back bool) {
 
 // recover answers basic.recover: it requeues all unacknowledged messages of the channel.
 func (b *Broker) recover(on at, ch *channel) {
-	n := len(ch.unacked) // the channel may get some of them again at once
+	n := len(ch.unacked) // the channel may get some of the messages again at once
 	b.settle(on, ch.unacked, requeued)
 	ch.unacked = slices.Delete(ch.unacked, 0, n)
 }

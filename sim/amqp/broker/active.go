@@ -43,7 +43,7 @@ func (b *Broker) overtake(q *queue, p *publication) (accepted bool) {
 	c := q.consumers[q.active()]
 	if !c.noAck {
 		b.crash(p.queue)
-		return !q.durable || !p.flags.Has(amqp.Persistent) // otherwise it confirms before it crashes
+		return !q.durable || !p.flags.Has(amqp.Persistent) // it confirms only what it need not store
 	}
 	conn := &b.conns[c.on.conn-1]
 	ch := &conn.channels[c.on.number]

@@ -12,8 +12,8 @@ type message struct {
 	deadline   int64
 	mark       mark
 	priority   uint8  // 0 unless the queue has priorities
-	deliveries uint16 // number of times that it returned, if its queue counts this
-	letter     uint32 // number of its routing data, see mail; 0 if it has none
+	deliveries uint16 // number of times that the message returned, if its queue counts this
+	letter     uint32 // number of the message's routing data, see mail; 0 if it has none
 }
 
 type mark uint8

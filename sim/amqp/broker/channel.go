@@ -12,9 +12,9 @@ type at struct {
 type channelState uint8
 
 const (
-	closed channelState = iota // the client has not opened it, or has closed it
+	closed channelState = iota // the client has not opened the channel, or has closed it
 	open
-	broken // the broker has closed it with an error code; the client may not know
+	broken // the broker has closed the channel with an error code; the client may not know
 )
 
 // channelMode is the mode of a channel. It decides how published messages are answered.
@@ -36,7 +36,7 @@ type channel struct {
 type channelRecord struct {
 	state    channelState
 	mode     channelMode
-	code     amqp.Code // error code with which the broker closed it
+	code     amqp.Code // error code with which the broker closed the channel
 	prefetch uint16    // prefetch count of consumers that are added later; 0 is no limit
 	returned uint16    // number of messages returned since the last reply
 	tag      uint64    // last delivery tag used

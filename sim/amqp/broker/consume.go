@@ -12,12 +12,12 @@ type consumer struct {
 	number    uint64
 	noAck     bool
 	exclusive bool
-	limited   bool // it has a prefetch count
-	blocked   bool // it has no credit and is skipped
-	active    bool // of a queue with a single active consumer: it is the one that is sent messages
+	limited   bool // the consumer has a prefetch count
+	blocked   bool // the consumer has no credit and is skipped
+	active    bool // the queue has a single active consumer, and it is this one
 	priority  int16
-	place     uint16 // its position among the queue's consumers; used only while a state is read
-	credit    uint32 // number of messages that it may be sent before it acknowledges one
+	place     uint16 // the consumer's position in the queue; used only while a state is read
+	credit    uint32 // number of messages that the consumer may be sent before it acknowledges one
 }
 
 // consume answers basic.consume.
@@ -153,7 +153,7 @@ func (b *Broker) serve(q *queue, id amqp.Queue) {
 		default:
 			if c.limited {
 				c.credit--
-				c.blocked = c.credit == 0 && q.quorum() // a quorum queue marks it at once, not at its next turn
+				c.blocked = c.credit == 0 && q.quorum() // a quorum queue blocks it at once, not at its next turn
 			}
 			b.deliver(q, id, c)
 		}

@@ -224,7 +224,7 @@ func (r *routing) bind(x binding) {
 	}
 }
 
-// leads reports whether the exchange from is the source of any binding.
+// leads reports whether the exchange with the name from is the source of any binding.
 func (r *routing) leads(from string) bool {
 	return slices.ContainsFunc(r.bindings, func(x binding) bool { return x.source == from })
 }

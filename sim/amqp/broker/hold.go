@@ -10,7 +10,7 @@ import (
 // Held is a message of a queue. It is ready, or it was delivered to a channel that has not acknowledged it.
 type Held struct {
 	Message uint64
-	Conn    Conn // connection that has the message; 0 if it is ready
+	Conn    Conn // connection that has the message; 0 if the message is ready
 	Channel uint16
 	Tag     uint64 // delivery tag on the channel
 }

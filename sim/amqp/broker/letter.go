@@ -14,8 +14,8 @@ type Reason uint8
 const (
 	Expired       Reason = iota // the message expired, by its own expiration or its queue's
 	MaxLen                      // the queue was at its maximum length
-	Rejected                    // a client rejected it without requeueing
-	DeliveryLimit               // it returned to its queue too often
+	Rejected                    // a client rejected the message without requeueing it
+	DeliveryLimit               // the message returned to its queue too often
 )
 
 // String returns the reason as in the header x-death.
@@ -34,7 +34,7 @@ type Letter struct {
 type Death struct {
 	Queue, Exchange, Key string // the queue, and the exchange and key with which the message was published to it
 	Reason               Reason
-	First                bool // whether it is the first of all deaths of the message
+	First                bool // whether this is the message's first death
 	Count                uint64
 	At                   int64 // time of the first of the counted deaths, in milliseconds
 }
@@ -239,8 +239,8 @@ func cycle(queue string, deaths []Death) bool {
 	return false
 }
 
-// addDeath puts death d first. If there was one in the same queue for the same reason, it moves this one to the front
-// and increases its count.
+// addDeath adds death d as the first. If there already is a death in the same queue for the same reason, it does not
+// add d. It then moves that death to the front and increases its count.
 func addDeath(deaths []Death, d Death) []Death {
 	d.First = len(deaths) == 0
 	if i := slices.IndexFunc(deaths, func(o Death) bool { return o.Queue == d.Queue && o.Reason == d.Reason }); i >= 0 {

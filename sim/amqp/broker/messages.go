@@ -3,8 +3,8 @@ package broker
 import "github.com/lockproof/lockproof/model/amqp"
 
 // AppendMessages appends the ids of all messages in the broker: in queues, unacknowledged, in transactions, and on
-// their way to consumers. An id may occur more than once. A caller that stores the contents of messages may drop those
-// of all other ids.
+// their way to consumers. An id may occur more than once. A caller that stores the contents of messages may drop the
+// contents of all messages with other ids.
 func (b *Broker) AppendMessages(ids []uint64) []uint64 {
 	for i := range b.queues {
 		l := &b.queues[i].ready

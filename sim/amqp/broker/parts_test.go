@@ -21,7 +21,7 @@ var (
 	}
 	unsettled = []amqp.Method{amqp.BasicGet, amqp.BasicConsume, amqp.BasicAck, amqp.BasicNack, amqp.BasicCancel}
 	everyday  = slices.Concat(storable, unsettled, unsettled)
-	// consumable are all methods of brokers that can be encoded.
+	// consumable are all methods after which a broker can still be encoded.
 	consumable = slices.Concat(storable, unsettled)
 	// givenBack are methods with which messages return to their former positions.
 	givenBack = []amqp.Method{amqp.BasicPublish, amqp.BasicGet, amqp.BasicGet, amqp.BasicNack, amqp.BasicAck, amqp.TxSelect, amqp.TxRollback, amqp.ChannelClose, amqp.QueueDeclare}
@@ -93,7 +93,7 @@ func TestParts(t *testing.T) {
 		methods := [][]amqp.Method{storable, consumable}[seed%2]
 		b := fuzzed(Options{ConsumerTimeout: []int64{0, 0, 0, 20}[seed%4]})
 		for range 60 {
-			for conn := range Conn(2) { // keep at most one delivery: their order may make no difference
+			for conn := range Conn(2) { // keep at most one delivery: the order of several may make no difference
 				if sent := b.Deliveries(conn+1, nil); len(sent) == 1 && b.channel(at{conn + 1, sent[0].Channel}) != nil {
 					b.conns[conn].outbox = sent
 				}

@@ -82,7 +82,7 @@ var occurrences = [...]string{"beginning", "end", "a channel's end", "restart", 
 // commands executes 60 random commands on a broker and writes the results. If methods is nil, it executes any commands,
 // otherwise mostly sensible ones.
 func commands(r *rand.Rand, methods []amqp.Method, b *Broker, n notes) {
-	parts := slices.Equal(methods, storable) // only such brokers can be encoded in parts
+	parts := slices.Equal(methods, storable) // the file has the sizes of encoded parts only for these
 	for range 60 {
 		switch k := r.IntN(20); {
 		case methods == nil || k == 0 && !parts:

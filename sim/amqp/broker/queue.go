@@ -7,14 +7,14 @@ type queue struct {
 	queueRecord
 	ready     backlog
 	consumers []consumer
-	dead      *deadLetters // where its dead letters go; nil if nowhere
+	dead      *deadLetters // where the queue's dead letters go; nil if nowhere
 }
 
 // queueRecord has the fields of a queue that have a fixed size. It is zero if the queue does not exist.
 type queueRecord struct {
 	properties
 	exists   bool
-	used     int64  // time of its last use, which x-expires refers to
+	used     int64  // time of the queue's last use, which x-expires refers to
 	next     uint64 // position of the next published message
 	returned uint64 // position of the next message that returns to the head; only of a quorum queue
 	unacked  int    // number of messages that were delivered and not acknowledged
@@ -25,7 +25,7 @@ type queueRecord struct {
 type properties struct {
 	durable    bool
 	autoDelete bool
-	owner      Conn // connection that owns it exclusively; 0 means none
+	owner      Conn // connection that owns the queue exclusively; 0 means none
 	args       amqp.Arguments
 }
 

@@ -123,8 +123,8 @@ func topicTakes(pattern, words []string) bool {
 // matchArgument is the argument of a headers binding that says whether all or any of the other arguments must match.
 const matchArgument = "x-match"
 
-// matching parses the argument x-match. any: one matching header suffices; without x-match, all must match. withX:
-// headers that begin with x- count. ok is false for an invalid value.
+// matching parses the argument x-match. If any is true, one matching header suffices; otherwise all must match, as
+// without x-match. withX says that headers that begin with x- count. ok is false for an invalid value.
 func matching(arguments amqp.Headers) (any, withX, ok bool) {
 	how, said := arguments.Lookup(matchArgument)
 	switch {

@@ -23,9 +23,9 @@ func (tx *transaction) settle(messages []delivered, how settlement) {
 	}
 }
 
-// destination says which queue a message in a transaction goes to. It is the queue that has the name at the commit (0),
-// no queue, or the queue that existed at the publish. The last is identified by the number of earlier queues with the
-// same name.
+// destination says which queue a message in a transaction goes to. whenCommitted is the queue that has the name at the
+// commit. nowhere is no queue. firstOfName plus n is the queue that had the name at the publish, if n queues with this
+// name had been deleted before.
 type destination uint32
 
 const (

@@ -20,8 +20,8 @@ var (
 	}
 )
 
-// explored returns the steps of the shortest execution in which both clients hold the lock, as text; none if there is
-// none.
+// explored returns, as text, the steps of the shortest execution in which both clients hold the lock. If there is no
+// such execution, it returns no steps.
 func explored(t *testing.T, design string, m Model) []string {
 	t.Helper()
 	var err error

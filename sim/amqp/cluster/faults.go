@@ -60,7 +60,7 @@ func (m *Model) befall(s *state) {
 	}
 }
 
-// cut stops messages from the nodes of fault f to its other nodes (To).
+// cut stops messages from the nodes f.Nodes to the nodes f.To.
 func (m *Model) cut(s *state, f Fault) {
 	for to := range m.Nodes {
 		for from := range m.Nodes {

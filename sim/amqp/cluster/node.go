@@ -44,9 +44,9 @@ func (m *Model) leaves(s *state, at int) {
 	}
 }
 
-// anchor returns a node through which a stopped node can rejoin the cluster, or nobody. It must be running, and all
-// nodes of its part must have noticed that the other node had stopped. With pause_minority, that part and the other
-// node together must be a majority.
+// anchor returns a running node through which a stopped node (at) can rejoin the cluster, or nobody. All nodes of the
+// running node's part must have noticed that the stopped node had stopped. With pause_minority, that part and the
+// stopped node together must be a majority.
 func (m *Model) anchor(s *state, at int) int {
 	if s.nodes[at].is != waiting {
 		return nobody
@@ -66,7 +66,8 @@ func (m *Model) anchor(s *state, at int) int {
 	return nobody
 }
 
-// comesBack makes a stopped node rejoin the cluster. It takes over the records of a running node.
+// comesBack makes a stopped node (at) rejoin the cluster. If there is a running node, the stopped one takes over its
+// records.
 func (m *Model) comesBack(s *state, at int) {
 	n := &s.nodes[at]
 	n.is, n.wary, n.owes, n.sees = up, false, 0, only(at)

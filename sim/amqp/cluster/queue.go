@@ -37,7 +37,8 @@ func (m *Model) decides(s *state, at int, part set) bool {
 	return m.together(s, at)
 }
 
-// record stores on all nodes of a part which client owns the exclusive queue, and on which node the queue is.
+// record makes all nodes of a part store two facts about the exclusive queue: the client that owns it (owner), and the
+// node that it is on (host).
 func (m *Model) record(s *state, part set, owner, host int8) {
 	for k := range m.Nodes {
 		if part.has(k) {
@@ -133,8 +134,8 @@ func (m *Model) misses(s *state, at, gone int) {
 	}
 }
 
-// leads makes a node the place of the queue's process, for its part of the cluster. token is the client that has the
-// message.
+// leads moves the queue's process to a node (at), in the view of the nodes of its part of the cluster. token is the
+// client that has the message, or nobody if the message is ready.
 func (m *Model) leads(s *state, at int, token int8) {
 	part := m.part(s, at)
 	for k := range m.Nodes {

@@ -22,8 +22,8 @@ const (
 	commit
 )
 
-// step is one step of an execution. at is a node or a client; some kinds of steps have another node or client (other),
-// too.
+// step is one step of an execution. at is the node or the client that takes it. Some kinds of steps concern a second
+// node or client, which is other.
 type step struct {
 	what      action
 	at, other int8

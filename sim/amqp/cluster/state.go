@@ -7,10 +7,10 @@ type condition uint8
 
 const (
 	up      condition = iota
-	leaving           // it refuses clients and closes their connections one by one, and then is waiting or off
-	waiting           // it has stopped by itself, and rejoins when it reaches other nodes
-	off               // it is down until a fault of the kind start-node
-	frozen            // a fault has paused its processes
+	leaving           // the node refuses clients and closes connections one by one; then it is waiting or off
+	waiting           // the node has stopped by itself, and rejoins when it reaches others
+	off               // the node is down until a fault of the kind start-node
+	frozen            // a fault has paused the node's processes
 )
 
 // set is a set of nodes; bit 0 stands for the first node.
@@ -30,13 +30,13 @@ const nobody = -1
 // node is the state of one node.
 type node struct {
 	is    condition
-	ends  bool // it was told to shut down: it will be off after leaving
-	wary  bool // it was paused by a fault, and no longer stops because of a minority
-	hears set  // the nodes whose messages reach it
-	sees  set  // the nodes that it believes to be running, including itself
-	owes  set  // nodes whose absence, past or present, it has yet to notice
-	// owner and host are the node's record of the lock's exclusive queue: the client that owns it, and the node on
-	// which it is.
+	ends  bool // the node was told to shut down, and is off after leaving
+	wary  bool // a fault has paused the node, which no longer stops because of a minority
+	hears set  // the nodes whose messages reach this node
+	sees  set  // the nodes that this node believes to be running, including itself
+	owes  set  // nodes whose absence, past or present, this node has yet to notice
+	// owner and host are the node's record of the lock's exclusive queue: the client that owns the queue, and the node
+	// that the queue is on.
 	owner, host int8
 	// master is the node on which this node believes the queue's process to be. If the process is on this node, token
 	// is the client that has the queue's message, or nobody if the message is ready.

@@ -32,8 +32,8 @@ var answers = []sim.Answer{
 
 // These are the links of a client beside its operation.
 const (
-	taking   = 1 // receives the next delivery to its consumer
-	patience = 2 // gives up waiting for a token
+	taking   = 1 // the client receives the next delivery to its consumer
+	patience = 2 // the client gives up waiting for a token
 )
 
 // cluster has the clients' machines and one simulated broker. A session is a connection to the broker. A client's
@@ -57,11 +57,12 @@ type cluster struct {
 type client struct {
 	machine  consumption.Machine
 	sent     amqp.Sent
-	granted  uint8           // number of the token in the last reply
+	granted  uint8           // slot number of the token that the last reply brought; 0 if it brought none
 	on       backend.Session // the client's own session; the broker may have ended it
 	confirms bool
-	// owes is the slot whose token a releasing client has acknowledged, and has yet to publish again. spare is the
-	// delivery tag of the token that it has yet to acknowledge, after publishing a replacement. For both, 0 means none.
+	// A release may acknowledge the token first, and then publish a new one: owes is the slot of a token that is
+	// acknowledged and not yet published again. Or it may publish first: spare is the delivery tag of the old token,
+	// which is not acknowledged yet. For both, 0 means none.
 	owes  uint8
 	spare uint64
 }

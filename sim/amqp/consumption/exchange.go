@@ -32,7 +32,7 @@ func (k *cluster) exchange(c uint8, cmd *amqp.Command, r amqp.Reply) backend.Exc
 		on(hold, backend.Delete, m.Slot)
 	case cmd.Queue != 0 && cmd.Queue == p.Layout.Admin:
 		on(backend.AdminMutex, x.Access, 0)
-	case p.Kind == lock.PersistentMutex && m.Op.Administrative() && r.Kind == amqp.ChannelClosed: // without effect
+	case p.Kind == lock.PersistentMutex && m.Op.Administrative() && r.Kind == amqp.ChannelClosed: // refused: no effect
 	case cmd.Queue != 0 && m.Op.Administrative():
 		on(backend.Slot, x.Access, 0)
 	case cmd.Method == amqp.QueueDeclare:

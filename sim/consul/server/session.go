@@ -9,7 +9,7 @@ import (
 // session is an existing session.
 type session struct {
 	consul.Session
-	left int64 // milliseconds until it expires, if it has a TTL
+	left int64 // milliseconds until the session expires, if it has a TTL
 }
 
 // delayed is a key that no session can acquire for a while (Consul's lock-delay).

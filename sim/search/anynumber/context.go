@@ -23,7 +23,7 @@ type viewContext struct {
 
 	// The next fields belong to the worker that processes the context.
 	done    states.Set // parts in seen that were processed
-	besides []uint32   // for each view of idle clients (what others see of them): one part with this view, plus 1
+	besides []uint32   // views of idle clients that occur in the context: for each, one part with this view, plus 1
 	looked  bool
 	audited bool
 	steps   []step

@@ -20,7 +20,7 @@ type influence struct {
 	mu    sync.RWMutex
 	inert states.Set        // parts that the effect leaves unchanged
 	known states.Set        // parts for which the result is known
-	to    map[uint32]uint32 // the part after the effect, for the other known parts
+	to    map[uint32]uint32 // the part after the effect, for the known parts that are not inert
 	roles map[uint32]uint32 // maps a holder's role to its role afterwards plus 1; 0 if it holds nothing then
 }
 
@@ -83,7 +83,7 @@ func (f *influence) of(part uint32) uint32 {
 	return f.to[part]
 }
 
-// get returns a part after the effect, if the result is known.
+// get returns a part after the effect, and whether this result is known.
 func (f *influence) get(part uint32) (uint32, bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

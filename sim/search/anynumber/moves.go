@@ -22,7 +22,7 @@ type move struct {
 	left        abandoned    // half-open connections that the action leaves
 	effect      uint32       // the number of the action's effect on the other clients
 	found       property.Set // properties that the action violates
-	unwitnessed bool         // it completed an operation while the monitor had no linearization
+	unwitnessed bool         // the action completed an operation while the monitor had no linearization
 }
 
 // same reports whether two moves are the same action with the same result for the acting client and for all others.
@@ -200,8 +200,8 @@ func (w *worker) take(sys *sim.System, all []uint32, a scenario.Action) move {
 	return m
 }
 
-// became returns the number of the part that client n of sys has after an action with effect does. part is the number
-// of its part before the action.
+// became returns the number of the part that client n of sys has after an action. does is the action's effect, and part
+// the number of the client's part before.
 func (w *worker) became(sys *sim.System, n int, part uint32, does *influence) uint32 {
 	class := w.class(part)
 	if to, ok := does.get(part); ok { // in most cases the result is the known one, which is cheap to compare
@@ -262,7 +262,8 @@ func firstError(a, b error) error {
 	return a
 }
 
-// after returns the part of another client after the action of how; part is its part before.
+// after returns the part of another client after the action of the move how. The argument part is that client's part
+// before the action.
 func (w *worker) after(how *takenIn, part uint32) uint32 {
 	if to, ok := w.effects.at(how.move.effect).get(part); ok {
 		return to

@@ -11,11 +11,10 @@ import (
 type step struct {
 	to   *viewContext
 	does *influence
-	by   uint32   // role of the acting holder plus 1 if only it has this role, so that none of the role watches; else 0
-	how  *takenIn // an action with this outcome
-	// open has the views of the idle clients that may watch the step (rule 3 of README.md): the action has the same
-	// outcome in a state with such a client. Holders, and clients that others cannot see, may always watch. If all is
-	// set, every client may.
+	by   uint32   // role of the acting holder plus 1 if no other client has this role; 0 otherwise
+	how  *takenIn // an action that has this outcome
+	// open has the views of idle clients that the step can affect: the action has the same outcome in a state with such
+	// a client. Holders, and clients that others cannot see, can always be affected. If all is set, every client can.
 	open []opening
 	all  bool
 }

@@ -80,8 +80,8 @@ func (s *exploration) population(g *viewContext) (c population) {
 	return c
 }
 
-// precedes orders parts by their encoding. Unlike their numbers, this order does not depend on which worker found a
-// part first.
+// precedes reports whether the encoding of part a is less than that of part b. Unlike an order by numbers, this order
+// does not depend on which worker found a part first.
 func (s *exploration) precedes(a, b uint32) bool { return s.clients.Image(a) < s.clients.Image(b) }
 
 // holder returns the holder with the given role, or nil if the context has none.
@@ -93,8 +93,8 @@ func (c *population) holder(role uint32) *holder {
 	return &c.holders[i]
 }
 
-// beside returns one part for each holder. It leaves out one holder that has the given role (plus 1); 0 leaves out
-// none.
+// beside returns one part for each holder, except for one holder with the given role. The argument is the role's number
+// plus 1; 0 means that no holder is left out.
 func (c *population) beside(role uint32) (parts []uint32) {
 	for _, h := range c.holders {
 		n := h.count
@@ -108,8 +108,8 @@ func (c *population) beside(role uint32) (parts []uint32) {
 	return parts
 }
 
-// watching returns the parts of some whose clients may watch step s (see step.open), and all parts with one of the
-// views in now, which may watch it only from now on.
+// watching returns those parts in the set some that step s can affect. It adds all parts with one of the views in now,
+// which s can affect only from now on.
 func (c *population) watching(s *step, some states.Set, now []uint64) states.Set {
 	if !s.all && len(c.idle) > 0 {
 		may := slices.Clone(c.plain)

@@ -22,7 +22,8 @@ type soloClient struct {
 // solo runs every client of every context alone. No other worker may run at the same time.
 func (w *worker) solo() (out Solo) {
 	out.Known = true
-	lengths := make(map[*viewContext][]uint16) // by rank of the client's part: its steps plus 1, or inProgress
+	// Indexed by the rank of a client's part in the context: the client's steps plus 1, or inProgress.
+	lengths := make(map[*viewContext][]uint16)
 	populations := make(map[*viewContext]*population)
 	at := func(c soloClient) *uint16 {
 		of := lengths[c.g]

@@ -13,7 +13,7 @@ import (
 type Part struct {
 	Hash        uint64               // hash of the part's encoding; a state's fingerprint is computed from these
 	View        uint64               // of a client's part: identifies what other clients can see of it
-	Foot        [2]backend.Footprint // of a client's part: its footprint while faults may happen, and later
+	Foot        [2]backend.Footprint // of a client's part: its footprint while faults may happen (0), and later (1)
 	Calm        bool                 // of a shared part: no fault is left
 	Undisturbed bool                 // of a shared part: no fault is left, except crashes of clients
 	Unwitnessed bool                 // of a shared part: the monitor has no linearization of the execution

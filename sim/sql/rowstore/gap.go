@@ -17,7 +17,7 @@ const (
 	insertion             // InnoDB's insert intention: waits for locks on a gap, and makes no other lock wait
 )
 
-// bars reports whether the lock had makes the request wanted wait (InnoDB's lock_rec_has_to_wait).
+// bars reports whether an existing lock (had) makes a request (wanted) wait, like InnoDB's lock_rec_has_to_wait.
 func bars(had, wanted *claim) bool {
 	switch {
 	case had.key != wanted.key || had.session == wanted.session || had.shared && wanted.shared:
@@ -32,16 +32,16 @@ func bars(had, wanted *claim) bool {
 	return wanted.kind != insertion || had.kind != onlyRow
 }
 
-// covers reports whether the lock had makes the request wanted, of the same session, unnecessary (InnoDB's
-// lock_rec_has_expl).
+// covers reports whether an existing lock (had) makes a request (wanted) of the same session unnecessary, like InnoDB's
+// lock_rec_has_expl.
 func covers(had, wanted *claim) bool {
 	return had.key == wanted.key && had.session == wanted.session && !had.waits && had.kind != insertion &&
 		wanted.kind != insertion && (!had.shared || wanted.shared) &&
 		(had.kind == nextKey || had.kind == wanted.kind || wanted.num == 255)
 }
 
-// lock requests a lock on a row or gap. It returns OK or Blocked. fresh says that the session had no lock that covers
-// this one.
+// lock requests a lock on a row or gap. It returns OK or Blocked. fresh says that the session had no lock before that
+// covers the requested one.
 func (s *Store) lock(want claim) (code sql.Code, fresh bool) {
 	s.explicit(want.key, want.session)
 	if s.implied(&want) {
@@ -216,8 +216,8 @@ func (s *Store) wake(on uint8) {
 	s.ready = append(s.ready, on)
 }
 
-// inherit copies the locks on one key (from) to another key (to), as locks on the gap before it. An inserted row
-// inherits locks of the next row. The row after a removed row inherits the removed row's locks.
+// inherit copies the locks on the key from, as locks on the gap before the key to. An inserted row inherits locks of
+// the next row. The row after a removed row inherits the removed row's locks.
 func (s *Store) inherit(from, to key, inserted bool) {
 	for _, l := range slices.Clone(s.locks) {
 		if l.key != from || l.kind == insertion {

@@ -101,8 +101,9 @@ func (s *Store) innodbLock(c *sql.Command, want claim) (sql.Code, bool) {
 	return s.wait(want.session), false
 }
 
-// innodbRow handles the row with key k in a scan. It locks the row, and reads or changes it if it matches. more says
-// that the scan continues. The scan of a range ends at the first existing row outside the range, which is locked, too.
+// innodbRow handles the row with key k in a scan. It locks the row, and reads or changes the row if it matches the
+// command. more reports whether the scan continues. The scan of a range ends at the first existing row outside the
+// range, which is locked, too.
 func (s *Store) innodbRow(on uint8, c *sql.Command, k key) (code sql.Code, more bool) {
 	t := &s.sessions[on-1]
 	weak := t.level == sql.ReadCommitted

@@ -49,9 +49,9 @@ type candidate struct {
 	own bool
 }
 
-// next returns the next row of a scan: the first whose key is not less than from. On PostgreSQL, two rows can have the
-// same key: one that another session has deleted since the snapshot, and one that the transaction itself has inserted.
-// past says that the first of these has been scanned.
+// next returns the next row of a scan: the first whose key is not less than from. ok is false if there is none. On
+// PostgreSQL, two rows can have the same key: one that another session has deleted since the snapshot, and one that the
+// transaction itself has inserted. past says that the first of these has been scanned.
 func (s *Store) next(on uint8, c *sql.Command, from key, past bool) (found candidate, ok bool) {
 	for _, e := range s.sessions[on-1].visible() {
 		if e.table == c.Table && e.lock == c.Lock && e.compare(from) >= 0 && (!ok || e.compare(found.key) < 0) {

@@ -30,14 +30,14 @@ type statement struct {
 	command sql.Command
 	began   int64
 	at      key    // the row that the statement waits for or scans next
-	resumed bool   // the statement has begun its scan, and continues from at
-	read    int64  // time read for the current row, before a wait for it
+	resumed bool   // the statement has begun its scan, which continues from the key at
+	read    int64  // time by the command's clock, read for the current row before any wait for that row
 	seen    []seen // the statement's snapshot, at READ COMMITTED
 	undo    []change
 	found   uint8 // for a claim: number of the row that the subselect found
 	has     bool  // for a claim: found is set
 	waited  bool  // the statement has waited for the current row
-	past    bool  // PostgreSQL: two rows have key at; the snapshot's is scanned, the transaction's own is next
+	past    bool  // PostgreSQL: two rows have the key at; the snapshot's is scanned, the transaction's own is next
 }
 
 // change is a row as it was before a statement changed it.
