@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Checks that a counterexample's values are possible, such as the numbers of clients and slots. Each check returns the
-// place of a wrong value and what is wrong.
+// The functions below check that a counterexample's values are possible, such as the numbers of clients and slots. Each
+// returns the place of a wrong value and what is wrong.
 
 func checkCounterexample(f *counterexampleFile) (jsontext.Pointer, error) {
 	s := &f.Scenario

@@ -63,7 +63,7 @@ type Shown struct {
 // Origin identifies the run and the execution that found a counterexample.
 type Origin struct {
 	Seed     uint64   `json:"seed"`
-	Scenario int      `json:"scenario,omitzero"` // first execution that showed it, counted from 1
+	Scenario int      `json:"scenario,omitzero"` // first execution that showed the violation, counted from 1
 	Command  string   `json:"command,omitzero"`  // the command line as typed
 	Broker   string   `json:"broker,omitzero"`   // the server on which the target ran, as in report.Report
 	Bounds   string   `json:"bounds,omitzero"`   // the bounds of the executions, as in report.Report
@@ -93,7 +93,7 @@ type counterexampleFile struct {
 	Suspected     bool              `json:"suspected,omitzero"`
 	Tries         Tries             `json:"tries,omitzero"`
 	Exec          string            `json:"exec,omitzero"`
-	Lock          string            `json:"lock,omitzero"` // lock type, if exec is set and it is not a semaphore
+	Lock          string            `json:"lock,omitzero"` // type of the external lock; omitted for a semaphore
 	ExecOpts      map[string]string `json:"exec_options,omitempty"`
 	Holding       string            `json:"holding,omitzero"`
 	Servers       int               `json:"servers,omitzero"`
@@ -180,8 +180,8 @@ func safeName(target string) string {
 // but no other file.
 func (c *Counterexample) Save(path string) error { return c.SaveAt(outfile.Place{Path: path}) }
 
-// SaveAt writes the counterexample like Save, but to an [outfile.Place], which may require that the file is in a
-// certain folder.
+// SaveAt writes the counterexample like Save, but to an [outfile.Place]. A place can name a folder that must contain
+// the file.
 func (c *Counterexample) SaveAt(at outfile.Place) error {
 	if err := at.Check(); err != nil {
 		return err

@@ -124,7 +124,7 @@ func (d *document) explain(err error) error {
 	return d.wrong(semantic.ByteOffset, semantic.JSONPointer, what)
 }
 
-// found describes the value that was found in the document.
+// found describes the wrong value in the document: a short value as it is, otherwise its kind, for example "a string".
 func found(e *json.SemanticError) string {
 	if v := string(e.JSONValue); v != "" && len(v) < 60 {
 		return v
@@ -137,7 +137,7 @@ func found(e *json.SemanticError) string {
 	return "something else"
 }
 
-// expected describes the kind of value that was expected.
+// expected describes the kind of value that a Go type accepts, for example "an array" or "a number from 0 to 255".
 func expected(t reflect.Type) string {
 	if t == nil {
 		return "another kind of value"

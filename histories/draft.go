@@ -13,8 +13,8 @@ type draft struct {
 	event history.Event
 	index int64
 	has   part
-	owner string // the client that an answer names; "" if it names none
-	host  string // the host that recorded it; "" if unknown
+	owner string // name of the client in an answer; "" if the answer has none
+	host  string // name of the host that recorded the event; "" if unknown
 	pid   int64  // process number of the recording program
 }
 
@@ -46,7 +46,7 @@ const (
 	hasMode
 )
 
-// act sets the operation or occurrence of the event.
+// act sets the event's operation (field f), or what occurred if the event is the nemesis's.
 func (d *draft) act(a action) {
 	d.event.F, d.event.Shared = a.f, d.event.Shared || a.shared
 }
@@ -76,12 +76,13 @@ const MaxProcess = 1<<24 - 1
 // ones.
 type validator struct {
 	last int64       // index of the event before
-	busy []history.F // by process: its call under way; 0 if there is none
+	busy []history.F // by process: its operation under way; 0 if there is none
 }
 
 func newValidator() validator { return validator{last: minTime} }
 
-// check checks an event, and notes it for the check of later events.
+// check returns an error if an event cannot follow the events that were checked before. It remembers the event's index,
+// and the call of its process.
 func (v *validator) check(d *draft) error {
 	e := &d.event
 	switch missing := (hasType | hasProcess | hasF) &^ d.has; {

@@ -147,7 +147,7 @@ func (i *interpreter) event(f *form, d *draft) (known bool, err error) {
 // process reads a client's number, if there is one.
 func (i *interpreter) process(f *form, d *draft) error {
 	if f == nil {
-		return nil // if it is missing, the validator reports that
+		return nil // if the process is missing, the validator reports that
 	}
 	d.has |= hasProcess
 	d.event.Process = history.Nemesis
@@ -338,7 +338,7 @@ func (i *interpreter) reason(event *form, d *draft) error {
 // nemesis.
 func (i *interpreter) occurrence(event *form, d *draft) (known bool, err error) {
 	if f := event.get("time"); f != nil {
-		d.event.Time = f.number // 0 if it is no integer
+		d.event.Time = f.number // 0 if the form is no integer
 	}
 	f := event.get("f")
 	if f == nil || !strings.HasPrefix(f.text, namespace) {

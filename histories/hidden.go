@@ -49,8 +49,9 @@ func (e *MissingSecrets) Error() string {
 	return "secrets are hidden and were not given: " + strings.Join(slices.Concat(e.Variables, e.Options), " ")
 }
 
-// GiveAgain puts the hidden secrets back. lookup returns those of the command by the names of environment variables,
-// and options has those of the options. The error is a [MissingSecrets], or names an option that is not hidden.
+// GiveAgain puts the hidden secrets back. lookup returns a secret of the command by the name of its environment
+// variable. options has the secret values of options by the options' names. The error is a [MissingSecrets], or names
+// an option that is not hidden.
 func (c *Counterexample) GiveAgain(lookup func(name string) (value string, ok bool), options map[string]string) error {
 	_, hidden := c.Hidden()
 	for _, name := range slices.Sorted(maps.Keys(options)) {

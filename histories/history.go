@@ -24,7 +24,8 @@ type Header struct {
 	GoneLate, GoneMayFree bool
 	// Clients is the number of clients, as in [history.History]; 0 if unknown.
 	Clients int
-	// PlainValues says that values of an external history that are pairs are not pairs of a key and a value (keys.go).
+	// PlainValues says that a value such as [5 nil] in an external history is not read as a pair of a key and a value
+	// (keys.go).
 	PlainValues bool
 }
 
@@ -109,7 +110,7 @@ func (h *Header) history() *history.History {
 	return out
 }
 
-// HistoryInput is the kind of input that a history is: a file, or input from a pipe.
+// HistoryInput describes a history as an input file or pipe: its name in errors, and its maximum size, 64 GiB.
 var HistoryInput = infile.Input{Noun: "history", Most: 64 << 30}
 
 // LoadHistory reads a history from a file: JSON Lines, a JSON array, or Jepsen's EDN. assumed is the header for a
@@ -143,7 +144,7 @@ func ReadHistory(r io.Reader, name string, assumed Header) (*history.History, No
 
 // events reads the events of a history one by one, in any format.
 type events struct {
-	history *history.History // without its events
+	history *history.History // the history without its events
 	next    func(*history.Event) error
 	notes   *Notes
 	clients *identities

@@ -17,7 +17,7 @@ type identity struct {
 type identities struct {
 	numbers  map[identity]int32
 	clients  map[int32]identity
-	next     int32 // the lowest number above all that are in use
+	next     int32 // the lowest number above all numbers that are in use
 	timeless int   // number of clients' events without a time
 }
 

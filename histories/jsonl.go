@@ -55,7 +55,7 @@ type headerFile struct {
 	Version   int     `json:"version"`
 	Kind      string  `json:"kind"`
 	Locks     []Named `json:"locks"`
-	GoneLate  bool    `json:"gone-late,omitzero"` // the moments of "gone" are those at which it was noticed
+	GoneLate  bool    `json:"gone-late,omitzero"` // a "gone" has the time when a connection's end was noticed
 	MayFree   bool    `json:"gone-may-free,omitzero"`
 	Clients   int     `json:"clients,omitzero"` // client c of n is process c, c+n, c+2n and so on
 }

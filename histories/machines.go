@@ -59,14 +59,14 @@ type machinesReader struct {
 	most    int
 	events  int
 	out     Machines
-	queues  map[[2]string]*[]placed // by machine and file: its events in order
+	queues  map[[2]string]*[]placed // by machine and file: the events in order
 	order   []*[]placed
 	locks   map[string]uint16
 	clients identities
-	spans   map[int32][]span // by process, for files without hosts: when it was active
+	spans   map[int32][]span // by process, for files without hosts: when the process was active
 }
 
-// placed is an event, with a description of where its file has it.
+// placed is an event, with its place in the file that recorded it, in words.
 type placed struct {
 	event history.Event
 	place string

@@ -26,7 +26,7 @@ type owners struct {
 	next    int   // index in waiting of the next event to return
 	ended   error // the error at which reading ended, such as [io.EOF]
 	numbers map[int32]int32
-	first   map[string]int32 // by client: the number of its first process
+	first   map[string]int32 // by client: the number of the client's first process
 	clients map[int32]bool   // the numbers in first
 	unknown []int32          // processes with an unknown outcome that no other process continues yet
 	threads int32            // number of Jepsen's threads; 0 if unknown
@@ -63,7 +63,8 @@ func (o *owners) Read(e *history.Event) error {
 	return nil
 }
 
-// wait reports whether more events must be read before the number of the next event is known.
+// wait reports whether more events must be read before the next event can be returned. Its process number may still be
+// unknown.
 func (o *owners) wait() bool {
 	n := len(o.waiting) - o.next
 	return n == 0 || n <= mostWaiting && !o.known(o.waiting[o.next].Process)
@@ -74,7 +75,8 @@ func (o *owners) known(process int32) bool {
 	return ok || process == history.Nemesis
 }
 
-// learn takes over what an answer says about the client of its process.
+// learn stores what an answer tells about its process: which client the process belongs to, or which process it
+// continues.
 func (o *owners) learn(d *draft) {
 	e := &d.event
 	switch {
@@ -92,7 +94,7 @@ func (o *owners) learn(d *draft) {
 	}
 }
 
-// named handles an answer of a process that names the process's client.
+// named handles an answer that names the client to which its process belongs.
 func (o *owners) named(process int32, client string) {
 	first, met := o.first[client]
 	if !met {

@@ -78,8 +78,8 @@ func TestPinnedFields(t *testing.T) {
 	f.Compare("testdata/fields.txt")
 }
 
-// withoutValue removes from an error what it says that it found, if that is the value or its beginning. Similar errors
-// then become equal.
+// withoutValue replaces the found text in an error by "it", if value begins with that text. Errors that differ only in
+// the found value then become equal.
 func withoutValue(outcome, value string) string {
 	before, rest, ok := strings.Cut(outcome, "found ")
 	if found, _, ok := strings.Cut(rest, ", expected"); ok && found != "" && strings.HasPrefix(value, strings.TrimSuffix(found, "…")) {

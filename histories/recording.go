@@ -14,7 +14,7 @@ import (
 // limited. Input from a pipe cannot be read twice, so it is copied to memory, or to a temporary file if it is large.
 // Close deletes the copy.
 type Recording struct {
-	history *history.History // without its events
+	history *history.History // the history without its events
 	notes   Notes
 	file    io.ReadSeeker
 	start   int64  // where the history begins in the file, in bytes

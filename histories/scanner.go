@@ -260,7 +260,7 @@ func (s *scanner) fail(expected string) {
 	}
 }
 
-// found describes the next token for an error; a long one is cut off.
+// found returns the text of the next token for an error message. A long token is cut off.
 func (s *scanner) found() string {
 	const most = 24
 	rest := s.line[min(s.at, len(s.line)):]

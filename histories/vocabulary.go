@@ -81,7 +81,7 @@ var (
 	reasons = vocabulary(1<<8, lock.Reason.String).or("timeout", lock.TimedOut)
 )
 
-// vocabulary is the list of the locks' names, with their numbers.
+// vocabulary returns the names of the locks as words, each with the lock's index as its meaning.
 func (h *Header) vocabulary() words[uint16] {
 	return vocabulary(len(h.Locks), func(i uint16) string { return h.Locks[i].Name })
 }

@@ -55,8 +55,8 @@ func BenchmarkExplore(b *testing.B) {
 	}
 }
 
-// BenchmarkCheck reads a recorded history of a million operations by 30 clients from JSON Lines. It then judges the
-// history by every property that a history alone can show violated. 1 % of the operations never got an answer.
+// BenchmarkCheck reads a recorded history of a million operations by 30 clients from JSON Lines. Then it judges every
+// property whose violations a history alone can show. 1 % of the operations never got an answer.
 func BenchmarkCheck(b *testing.B) {
 	var file bytes.Buffer
 	if err := histories.WriteHistory(&file, crowd(1_000_000, 30)); err != nil {

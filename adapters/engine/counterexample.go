@@ -40,7 +40,7 @@ func (r *Result) Counterexamples(command string) []*histories.Counterexample {
 // Labels are the data that all counterexamples of a run share.
 type Labels struct {
 	FailedAcquire property.FailedAcquire // what a failed acquire promises about the slots
-	Origin        histories.Origin       // of the run: its seed, command and broker; without an execution's number
+	Origin        histories.Origin       // the run's seed, command and broker; Origin.Scenario is not set
 	// Exec is the command of an external program. Kind is the type of its lock, and Options are its options. Holding is
 	// the declaration of what holds the lock. A lock of this module leaves all of them empty.
 	Exec    string
@@ -68,8 +68,9 @@ func (l *Labels) Counterexample(p property.Property, t *scenario.Trace, found *r
 	return ce
 }
 
-// ofAudit adapts a violation found by an audit, because a counterexample's scenario lacks the auditing clients. A
-// client that the scenario lacks becomes 0, and a step after the schedule becomes the schedule's end.
+// ofAudit adapts a violation that an audit found to a counterexample's scenario, which contains neither the auditing
+// clients nor their steps. The number of an auditing client becomes 0. A step after the schedule becomes the schedule's
+// end.
 func ofAudit(v *scenario.Violation, sc *scenario.Scenario) {
 	v.Step = min(v.Step, len(sc.Schedule.Actions))
 	for _, c := range []*uint8{&v.Client, &v.Other} {
@@ -79,7 +80,7 @@ func ofAudit(v *scenario.Violation, sc *scenario.Scenario) {
 	}
 }
 
-// FoundIn describes the violation of p in a trace for a report.
+// FoundIn returns the violation of p in a trace as a report shows it, with its cause and a diagram.
 func FoundIn(t *scenario.Trace, p property.Property) *report.Found {
 	v, _ := t.Violation(p)
 	found := &report.Found{Steps: t.Shown(), Detail: v.Explain(), Expected: draw.Expected(t, v), Errors: draw.Errors(t), Diagram: Drawing(t)}

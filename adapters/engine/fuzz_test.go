@@ -95,8 +95,8 @@ func unplayed(t *testing.T, ce *histories.Counterexample) {
 // oddValues are the replacements for a value of a JSON document.
 var oddValues = []any{nil, true, "", "x", "\x00é\u202e<b>", -1.0, 0.0, 1.0, 2.0, 3.0, 17.0, 255.0, 256.0, 65535.0, 1e6, 1.5, []any{}, map[string]any{}, []any{nil}}
 
-// changedAt returns doc with its value number at replaced. The replacement is oddValues[to], or, for a larger to,
-// another value of doc.
+// changedAt returns doc with its value number at replaced. The replacement is oddValues[to]. If to is no index of
+// oddValues, the replacement is some value of doc.
 func changedAt(doc any, at, to int) any {
 	var all []any
 	walk(doc, func(v any) any { all = append(all, v); return v })

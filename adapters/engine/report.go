@@ -54,9 +54,9 @@ func Drawing(t *scenario.Trace) string {
 	return b.String()
 }
 
-// budgets are the maximum costs of operations, for operations whose cost a property limits. The property cheap-acquire
-// limits two more kinds of acquire slot by slot, which have no entry here: an acquire of a later slot, and one that
-// finds all slots taken.
+// budgets are the maximum costs of operations, for those cost classes in which a property limits a cost. The number of
+// round trips that cheap-acquire allows depends on the number of slots that an acquire may probe. AcquireFull therefore
+// has no fixed limit of round trips (-1), and AcquireLater has no entry.
 var budgets = map[monitor.CostClass]struct {
 	by property.Property
 	report.Budget

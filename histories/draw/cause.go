@@ -235,7 +235,7 @@ func (d *causer) lastSent(from, to, c int) int {
 	return -1
 }
 
-// slots lists the numbers of a set of slots.
+// slots writes a set of slots in words, for example "slots 1 and 3" or "no slot".
 func slots(set uint16) string {
 	switch numbers := numbersOf(set); len(numbers) {
 	case 0:

@@ -35,7 +35,8 @@ func (d *causer) heldTwice() string {
 	return d.unclaimed(c, other)
 }
 
-// while adds to a sentence that another client has the slot when the violation shows.
+// while returns the end of a sentence. It says which other client has the slot when the violation shows: for example
+// ", while c2 has slot 1".
 func (d *causer) while(c, other int) string {
 	if owner := int(d.truth(d.shows).Owner[d.v.Slot] &^ monitor.HalfOpen); owner != 0 && owner != c {
 		other = owner

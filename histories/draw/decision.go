@@ -46,7 +46,7 @@ func (d *decider) decided() int {
 		return d.beliefs()
 	case property.Linearizable:
 		return d.answer(c)
-	case property.HonestVerify, property.StaleBeliefEnds: // told that its connection was lost, it asked on a new one
+	case property.HonestVerify, property.StaleBeliefEnds: // connection lost, and the client verified on a new one
 		return d.last(d.invoked(c, lock.Verify), d.shows, c, func(s *scenario.TraceStep) bool { return s.Exchange.Result == backend.Ended })
 	case property.ContiguousSlots:
 		return d.misplaced()
@@ -228,8 +228,8 @@ func (d *decider) beliefs() int {
 	return -1
 }
 
-// answer is the step that led to a client's wrong answer: the claim of an acquire, or the last question of a verify
-// before it gave its slot up.
+// answer is the step that led to a client's wrong answer; -1 if there is none. For an acquire, it is the claim of the
+// slot. For a verify, it is the last command that deletes nothing: a verify deletes only to give its slot up.
 func (d *decider) answer(c int) int {
 	s := &d.Steps[d.shows]
 	for _, e := range d.History.Events[s.First : s.First+s.Events] {

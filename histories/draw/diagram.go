@@ -28,7 +28,7 @@ func Draw(w io.Writer, t *scenario.Trace, s style.Style) error {
 	return err
 }
 
-// title describes the run.
+// title has the target's name, and the execution's settings.
 func title(t *scenario.Trace, s style.Style) []style.Line {
 	target := style.Printable(t.Scenario.Target)
 	words := append([]string{target + " ·"}, Settings(t)...)

@@ -84,7 +84,7 @@ func (d *causer) otherAnswer() string {
 		for i := began; i <= at; i++ {
 			free &= d.before(i).Free()
 		}
-		if free == 0 { // no slot stayed free: the answer contradicts only what clients were told
+		if free == 0 { // no slot stayed free on the server, but by the clients' answers one was free
 			return call + property.ForKind(kind, " finds a slot that nobody was told to hold", " gets the lock")
 		}
 		return call + " gets " + property.ForKind(kind, anySlot(free), "the lock")
@@ -137,7 +137,7 @@ func (d *causer) thenSays(op string) string {
 	return ""
 }
 
-// otherSlots says what a correct lock does to its slots in the violating call.
+// otherSlots says which slots a correct lock would have added or removed in the call that went wrong; "" if unknown.
 func (d *causer) otherSlots() string {
 	s, t := &d.Steps[d.at], d.truth(d.at)
 	op, began := d.call(d.at, int(s.Action.Client))
@@ -181,7 +181,8 @@ func makes(asked lock.Op, n int) string {
 	return fmt.Sprintf(" makes the %d lowest slots that are missing, and deletes none", n)
 }
 
-// cheaper says how a correct lock carries out a call that exceeded its budget.
+// cheaper says how a correct lock carries out a call that cost too much, for example without opening another
+// connection.
 func (d *causer) cheaper() string {
 	op, _ := d.call(d.shows, d.c)
 	if op == "" {

@@ -15,7 +15,7 @@ const bandHeight = 16
 // band is a lasting machine fault, as a coloured range of events.
 type band struct {
 	words      string
-	begin, end int // indices of its events; end is beyond the last drawn event if the fault lasts
+	begin, end int // indices of the events that begin and end the fault; end is beyond last if it lasts
 	ends       history.F
 	nodes      history.Nodes
 }

@@ -39,8 +39,8 @@ type drawnCall struct {
 	client string
 	number int // number of the client, for its colour
 	words  string
-	inv    int // indices of its events; ret is beyond last if no answer is drawn
-	ret    int
+	inv    int // index of the call's event
+	ret    int // index of the answer's event; beyond last if no answer is drawn
 	wrong  bool
 }
 
@@ -64,7 +64,7 @@ func History(h *history.History, lock int, prefix *linear.Prefix) string {
 
 // gather collects the calls to draw, with their clients and words.
 func (d *svgHistory) gather() {
-	open := make(map[int32]int) // by process: its call under way
+	open := make(map[int32]int) // by process: the index in d.calls of its call under way
 	for i := 0; i <= d.last; i++ {
 		e := d.h.Events[i]
 		if int(e.Lock) != d.lock || e.Process < 0 {

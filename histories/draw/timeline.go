@@ -63,7 +63,7 @@ const (
 // call is an operation that began or ended in one step, or both.
 type call struct {
 	client     int
-	begin, end string // in words; "" if it did not begin, or end, in this step
+	begin, end string // in words; "" if the operation did not begin, or end, in this step
 }
 
 // column is the state of a client after a step.
@@ -72,7 +72,7 @@ type column struct {
 	held        int  // the slot that the client believes it holds; 0 is none
 	dead        bool
 	halfOpen    bool // the client is dead, and the broker still has its connection
-	interrupted bool // its connection is lost, and the client does not know
+	interrupted bool // the connection is lost, and the client does not know
 }
 
 // unnumbered is the value of column.held for a held slot whose number is not known.

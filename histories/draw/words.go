@@ -221,7 +221,7 @@ func slotState(slot int, exists, taken bool, owner uint8, kind lock.Kind) string
 	return fmt.Sprintf("%d:–", slot)
 }
 
-// mutexState describes a mutex; one that was destroyed may still have a holder.
+// mutexState describes a mutex: "free", "held", "gone", or "gone, held" if it was destroyed while a client held it.
 func mutexState(exists, taken bool, holder string) string {
 	switch {
 	case taken && !exists:

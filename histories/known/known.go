@@ -34,10 +34,10 @@ var input = infile.Input{Noun: "file of known findings", Most: maxKnown}
 // Finding is a violation that the project knows and accepts.
 type Finding struct {
 	Property    string
-	Fingerprint string // fingerprint of its counterexample
+	Fingerprint string // fingerprint of the violation's counterexample
 	Reason      string // the reason why the violation is accepted
-	Owner       string // the person or team that takes care of it; may be empty
-	Expires     string // last day, in UTC, on which it is accepted, such as 2027-01-31; "" is no limit
+	Owner       string // the person or team that takes care of the violation; may be empty
+	Expires     string // last day, in UTC, on which the violation is accepted, such as 2027-01-31; "" is no limit
 }
 
 // Expired reports whether the finding's last day is over, so that the violation counts as a failure again.
@@ -226,7 +226,7 @@ func added(path string, data []byte, all Findings, f Finding) ([]byte, error) {
 		if _, broken := Parse(path, whole); broken == nil || top == nil {
 			return whole, err
 		}
-		top.Content, top.Style = append(top.Content, &entry), 0 // an empty list is in brackets; style 0 drops them
+		top.Content, top.Style = append(top.Content, &entry), 0 // style 0 removes the brackets of an empty list
 		return encoded(top)
 	}
 	entry.HeadComment, entry.FootComment = top.Content[i].HeadComment, top.Content[i].FootComment
@@ -234,7 +234,7 @@ func added(path string, data []byte, all Findings, f Finding) ([]byte, error) {
 	return encoded(top)
 }
 
-// encoded returns the content of the file with this list.
+// encoded returns a list of findings as the content of a file in YAML.
 func encoded(list *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)

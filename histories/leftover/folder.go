@@ -17,7 +17,7 @@ type Folder struct {
 	Path string
 	at   place
 	root *os.Root // the open folder, which stays the same if its path changes
-	held *os.File // the locked file in it; nil if it is not in the common root
+	held *os.File // the file in the folder that the run keeps locked; nil if outside the common root
 }
 
 // holding is the name of the file in a temporary folder that its run keeps locked. The file contains the folder's name,
@@ -148,7 +148,7 @@ func (p place) enterRoot() (*entered, error) {
 		}
 		f, err := enter(path)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // another run has deleted it meanwhile
+			continue // another run has deleted the root meanwhile
 		}
 		if err != nil {
 			return nil, err

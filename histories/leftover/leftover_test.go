@@ -60,7 +60,7 @@ func killedRun(t *testing.T) string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "LEFTOVER_TEST_KILLED=1")
-	out, _ := cmd.Output() // the error only says that it was killed
+	out, _ := cmd.Output() // the error only says that the run was killed
 	if _, err := os.Stat(string(out)); len(out) == 0 || err != nil {
 		t.Fatalf("a killed run leaves %q: %v", out, err)
 	}

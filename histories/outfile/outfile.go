@@ -52,7 +52,7 @@ func sweep(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		if unfinished.MatchString(e.Name()) {
-			_ = leftover.RemoveFile(filepath.Join(dir, e.Name())) // fails if its run lives or the file is gone
+			_ = leftover.RemoveFile(filepath.Join(dir, e.Name())) // fails if the file's run lives or the file is gone
 		}
 	}
 }

@@ -64,8 +64,8 @@ func (p Place) Check() error {
 	return failed(p.Path, err)
 }
 
-// Try reports why the file cannot be written, as far as this is known beforehand; the device may still be full. It only
-// deletes temporary files that killed runs have left behind.
+// Try reports why the file cannot be written, as far as this is known beforehand; the device may still be full. It
+// leaves the file unchanged. It deletes temporary files that killed runs have left behind.
 func (p Place) Try() error {
 	s, err := p.find()
 	if err != nil {
@@ -96,7 +96,7 @@ func (p Place) TryFolder() error {
 		return failed(p.Path, err)
 	}
 	defer s.close()
-	if s.root == nil { // the probe names an existing file that is no regular file
+	if s.root == nil { // an existing file that is no regular file has the probe's name
 		return nil
 	}
 	return failed(p.Path, s.try())
@@ -125,8 +125,8 @@ func (p Place) nearest() (string, error) {
 	}
 }
 
-// settled returns path if a folder exists there. It returns "" if nothing exists there, so that the caller tries the
-// parent folder. For the last folder this is an error.
+// settled returns path if a folder exists there. If nothing exists there, it returns "", so that the caller tries the
+// parent folder. last says that path has no parent folder; then it is an error that nothing exists.
 func settled(path string, last bool, stat func(string) (fs.FileInfo, error)) (string, error) {
 	info, err := stat(path)
 	switch {

@@ -52,7 +52,8 @@ func resolve(path string) (string, error) {
 		at = folder + string(filepath.Separator) + at // filepath.Join would remove each ".." without following links
 	}
 	for range maxLinks {
-		for len(at) > len(filepath.VolumeName(at))+1 && os.IsPathSeparator(at[len(at)-1]) { // it would follow a link
+		// If a link's path ended in a separator, Readlink would follow the link.
+		for len(at) > len(filepath.VolumeName(at))+1 && os.IsPathSeparator(at[len(at)-1]) {
 			at = at[:len(at)-1]
 		}
 		real, missing := filepath.EvalSymlinks(at)

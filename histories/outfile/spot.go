@@ -107,7 +107,7 @@ func findAnywhere(path string) (s *spot, replaced bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		_, err := os.Lstat(path)
 		s.info = nil
-		return s, err != nil, nil // without an error it is a link to a missing file
+		return s, err != nil, nil // if err is nil, path is a link to a missing file
 	case err != nil:
 		return s, false, err
 	case info.IsDir():
@@ -226,7 +226,7 @@ func (s *spot) try() error {
 		return err
 	}
 	err = s.root.Remove(temp)
-	if errors.Is(err, fs.ErrNotExist) { // another run has deleted it as left over
+	if errors.Is(err, fs.ErrNotExist) { // another run has deleted the file as left over
 		err = nil
 	}
 	return errors.Join(f.Close(), err)

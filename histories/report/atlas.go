@@ -68,7 +68,7 @@ type Question struct {
 	Missing []string
 }
 
-// conclusion is the answer, or says which rows are missing for it.
+// conclusion returns the answer. If rows are missing, there is no answer; then it says which rows are missing.
 func (q *Question) conclusion() string {
 	if len(q.Missing) == 0 {
 		return q.Answer
@@ -80,7 +80,7 @@ func (q *Question) conclusion() string {
 type AtlasRow struct {
 	Setting  string
 	Bounds   string
-	Command  string // command that repeats it
+	Command  string // command that repeats the row's exploration
 	Verdicts []AtlasVerdict
 	Cost     []EfficiencyRow
 	Space    *Space
@@ -98,7 +98,7 @@ type AtlasVerdict struct {
 	Property property.Property
 	Verdict  Verdict
 	Steps    int  // number of steps of the counterexample
-	Least    bool // no execution within the bounds violates it in fewer steps
+	Least    bool // no execution within the bounds violates the property in fewer steps
 	Detail   string
 	Trace    *scenario.Trace // the counterexample; nil if there is none
 	Real     string          // result of a replay on a real broker; "" if there was none
@@ -193,7 +193,8 @@ func (r *AtlasRow) Violated() (out []AtlasVerdict) {
 	return out
 }
 
-// counts lists, for each of these verdicts, how many properties have it.
+// counts says how many properties have each of the wanted verdicts, for example "12 properties proved, no-leak
+// violated".
 func (r *AtlasRow) counts(want ...Verdict) string {
 	var out []string
 	for _, verdict := range want {

@@ -60,7 +60,7 @@ func WriteAtlasPage(w io.Writer, a *Atlas) error {
 	return atlasTemplate.Execute(safetext.NewWriter(w), data)
 }
 
-// made is the footer of the page.
+// made has the data for the page's footer.
 func (a *Atlas) made() *Made {
 	m := &Made{Tool: a.Tool, At: a.At, Command: a.Command, Server: "the simulated server"}
 	if a.Broker != "" {

@@ -259,7 +259,7 @@ func wholeReport() *Report {
 func TestWholeReport(t *testing.T) {
 	r := wholeReport()
 	for v, i := reflect.ValueOf(r).Elem(), 0; i < v.NumField(); i++ {
-		if f := v.Field(i); f.IsZero() && v.Type().Field(i).Name != "Kind" { // its zero value is semaphore
+		if f := v.Field(i); f.IsZero() && v.Type().Field(i).Name != "Kind" { // the zero value of Kind is semaphore
 			t.Errorf("the report has no %s", v.Type().Field(i).Name)
 		}
 	}

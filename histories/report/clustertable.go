@@ -35,9 +35,9 @@ type ClusterCell struct {
 // ClusterRun is the result of one run of a cell.
 type ClusterRun struct {
 	Twice    bool          // two clients held the lock at the same time
-	Together time.Duration // longest time for which two clients held it
-	Standing bool          // two clients still held it when the run ended
-	Told     string        // how one of the two could know that it had lost the lock; "" if it could not
+	Together time.Duration // longest time for which two clients held the lock
+	Standing bool          // two clients still held the lock when the run ended
+	Told     string        // how the client whose hold ended first learned this; "" if it did not
 	Lost     bool          // verify said "not held" to a holder whose connection was open
 	Stuck    bool          // the lock was free, but no client could acquire it
 	Tokens   int           // number of token messages at the end; -1 if unknown

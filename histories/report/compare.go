@@ -40,14 +40,14 @@ type Comparison struct {
 type ComparedServer struct {
 	Title   string // name of the kind of server, such as "Redis"
 	Version string // version of the server; "" if none was found
-	Missing string // why it was not found, and what to do
+	Missing string // why the server was not found, and what to do
 }
 
 // ComparedLock has the results for one lock.
 type ComparedLock struct {
 	Target, Doc string
 	Kind        lock.Kind
-	Server      string // name of its kind of server
+	Server      string // name of the lock's kind of server
 	// Faults are the verdicts for each kind of fault, in the order of Comparison.Faults.
 	Faults []FaultVerdicts
 	Cost   []EfficiencyRow // costs on the simulated server
@@ -61,9 +61,9 @@ type ComparedLock struct {
 type FaultVerdicts struct {
 	Fault    string
 	States   int
-	Verdicts []PropertyVerdict // on the properties that executions put to the test
+	Verdicts []PropertyVerdict // verdicts on the properties that executions put to the test
 	Cut      string            // reason why not all executions were visited; "" if all were
-	Command  string            // command that repeats it
+	Command  string            // command that repeats the exploration
 }
 
 // PropertyVerdict is the verdict on one property.
@@ -301,7 +301,7 @@ func (c *Comparison) shortfall() string {
 	return fmt.Sprintf("ended early: %d of %s were compared", len(c.Rows), style.Plural(c.Of, "lock"))
 }
 
-// how says in words how the comparison was made.
+// how says how the comparison was made: on which servers, with how many executions, and how long it took.
 func (c *Comparison) how() []string {
 	how := []string{
 		fmt.Sprintf("on simulated servers: every execution of %s visited, with no fault and with one of each kind", c.Bounds),

@@ -54,7 +54,7 @@ type comparedRow struct {
 	notes  []string
 }
 
-// tables are the tables of a comparison.
+// tables returns the tables of a comparison: verdicts, costs, latencies, and grants per second.
 func (c *Comparison) tables() []comparedTable {
 	return []comparedTable{c.verdicts(), c.costs(), c.latencies(), c.rates()}
 }
@@ -153,7 +153,7 @@ func (m *Measured) latency(operation string) string {
 	return brief(o.Latency.P50)
 }
 
-// bytes is the traffic of an acquire, in words.
+// bytes is the traffic of an acquire, as bytes sent/bytes received; "–" if it was not measured.
 func (m *Measured) bytes() string {
 	o := m.operation("acquire")
 	if o == nil || o.Sent == 0 {

@@ -164,7 +164,7 @@ func drawBars(title string, bars []bar) template.HTML {
 		}
 		fmt.Fprintf(&b, `<line class="scale" x1="%.1f" x2="%.1f" y1="4" y2="%.1f"/>`, x(d), x(d), height-20)
 		if high-low >= crowded && (power == low+1 || power == high-1) {
-			continue // its label would overlap the label at the end
+			continue // the label would overlap the label at the end
 		}
 		fmt.Fprintf(&b, `<text class="soft" x="%.1f" y="%.1f" text-anchor="%s">%s</text>`, x(d), height-6, anchor, text(round(d)))
 	}

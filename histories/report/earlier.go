@@ -9,9 +9,9 @@ import (
 // Earlier has the results of replaying the counterexamples of earlier runs. A run does this first. Files are given by
 // their present paths.
 type Earlier struct {
-	Again  []string // files of those that violate their property again
-	Passed []string // files of those that pass now, but did not the last time
-	Held   int      // number of those that passed the last time and still pass
+	Again  []string // files of the counterexamples that violate their property again
+	Passed []string // files of the counterexamples that pass now, but did not the last time
+	Held   int      // number of counterexamples that passed the last time and still pass
 }
 
 // Lines describes the results in words, one line for each file that is named.

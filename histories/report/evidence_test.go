@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestEvidenceOfServer: the evidence of a verdict is named after the lock's kind of server. Only locks on a broker
-// speak of a broker.
+// TestEvidenceOfServer: the evidence of a verdict is named after the lock's kind of server. Only the report on a lock
+// that uses a broker mentions a broker.
 func TestEvidenceOfServer(t *testing.T) {
 	for target, server := range map[string]string{"semaphore": "broker", "consul-semaphore": "server", "somebody else's": "broker"} {
 		r := &Report{Target: target, Properties: []PropertyResult{{Property: property.NoLeak, Evidence: property.FromTruth, Checked: 1, Scenarios: 1}}}

@@ -16,10 +16,10 @@ type Found struct {
 	Expected string   // what a correct lock does instead; "" if unknown
 	Steps    int      // number of steps of the counterexample, or of the recording
 	Least    bool     // no execution within the visited bounds violates the property in fewer steps
-	Scenario int      // number of the first execution that showed it, from 1; 0 if unknown
-	Seed     uint64   // seed of that execution, if it differs from the run's; else 0
+	Scenario int      // number of the first execution that showed the violation, from 1; 0 if unknown
+	Seed     uint64   // seed of execution number Scenario, if it differs from the run's; else 0
 	File     string   // path of the counterexample; "" if it was not written
-	Command  string   // command that repeats it
+	Command  string   // command that repeats the execution
 	Errors   []string // the clients' messages for failed calls, as in the diagram
 	Diagram  string   // the execution as plain text, for JUnit
 	// Earlier says that the execution is the replay of a counterexample from an earlier run.
@@ -152,7 +152,8 @@ func (r *Report) often(p *PropertyResult) string {
 	return fmt.Sprintf("%s in %s of %s", seen, style.Grouped(p.Violating), style.Plural(r.Scenarios, "execution"))
 }
 
-// where says which execution shows the violation and how it was found.
+// where describes the execution that shows the violation: its number of steps, and the execution and seed in which the
+// violation was first seen.
 func (r *Report) where(p *PropertyResult) string {
 	f := p.Violation
 	if f.Steps == 0 {

@@ -156,7 +156,7 @@ func words(executions []executionData) string {
 	return b.String()
 }
 
-// made is the footer of the page.
+// made has the data for the page's footer.
 func (p *Page) made() madeData {
 	if r := p.Report; r != nil {
 		return (&Made{r.Tool, r.At, r.Command, r.Fixed, r.Broker}).data()

@@ -39,8 +39,8 @@ func TestWritePage(t *testing.T) {
 	}
 }
 
-// TestMarks: on a page, a step is marked if a violation shows there, or if it made a violation unavoidable. If both is
-// the case, it has the mark of the first. Other steps have no mark.
+// TestMarks: on a page, a step is marked ✗ if a violation shows there, and ▶ if it made a violation unavoidable. If
+// both hold, the mark is ✗. Other steps have no mark.
 func TestMarks(t *testing.T) {
 	decided, both := 0, 0
 	for p := range property.Count {

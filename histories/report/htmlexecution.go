@@ -42,7 +42,7 @@ type Execution struct {
 
 type executionData struct {
 	plain                    string // the diagram without link targets, to recognize equal executions
-	file, Explore            string // the counterexample for the explorer, and the link to it there
+	file, Explore            string // the counterexample for the explorer, and the link to it in the explorer
 	Name                     string // name of the section, for links
 	Target, Settings         string
 	Only                     bool   // the page's title already has the target's name
@@ -67,7 +67,7 @@ type brokenData struct {
 	Over                            bool
 }
 
-// title is the name of the execution in the explorer's list.
+// title names the execution in the explorer's list: by the first property that it violates, or else by its target.
 func (d *executionData) title() string {
 	for _, b := range d.Broken {
 		return b.Property
@@ -84,10 +84,10 @@ type stepData struct {
 
 // wellData compares an execution with the most similar one that has no violation.
 type wellData struct {
-	Same         int // number of steps at the beginning that both share
+	Same         int // number of steps at the beginning that both executions share
 	Violated, Ok []stepData
 	More         bool // the execution without a violation has more steps than shown
-	Faultless    bool // the execution without a violation leaves out faults of the other
+	Faultless    bool // the violating execution has a fault after the steps that both share
 }
 
 // data is the template's data for the n-th execution on the page.

@@ -82,7 +82,7 @@ func (r *Report) Missing() (lines []string) {
 	return lines
 }
 
-// nothing says that nothing was judged, and why.
+// nothing is the line of Missing for a run that judged no property. It says why.
 func (r *Report) nothing() string {
 	if r.Mode == Recorded && r.Operations == 0 {
 		return "nothing was judged: the history has no operations"
@@ -90,7 +90,7 @@ func (r *Report) nothing() string {
 	return "nothing was judged: every property was skipped"
 }
 
-// missing says that a property has no answer, and why.
+// missing is the line of Missing for one property. It says whether the property is undecided or was skipped, and why.
 func (r *Report) missing(p *PropertyResult) string {
 	verdict, reason := r.Verdict(p)
 	if verdict == Undecided {

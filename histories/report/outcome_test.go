@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestOutcome: a violation takes precedence over an interruption, and that over missing answers. A run with missing
-// answers is not a success, on the card, in JSON and in JUnit.
+// TestOutcome: a violation takes precedence over an interruption, and an interruption over missing answers. A run with
+// missing answers is not a success, on the card, in JSON and in JUnit.
 func TestOutcome(t *testing.T) {
 	passed := PropertyResult{Property: property.MutualExclusion, Checked: 9}
 	skipped := PropertyResult{Property: property.NoLeak, Skip: "not offered"}
@@ -116,8 +116,8 @@ func TestDiagnosisAnswer(t *testing.T) {
 	}
 }
 
-// TestOnlyCrashes: if only no-crash is violated, the answer on safety says that nobody was promised what another client
-// holds.
+// TestOnlyCrashes: the report answers whether the lock is safe. If no-crash is the only violated safety property, the
+// answer is that no client was promised what another client has.
 func TestOnlyCrashes(t *testing.T) {
 	crash := PropertyResult{Property: property.NoCrash, Checked: 9, Violation: &Found{Detail: "it ended"}}
 	twice := PropertyResult{Property: property.MutualExclusion, Checked: 9, Violation: &Found{Detail: "both"}}

@@ -91,8 +91,8 @@ type Report struct {
 	// for targets whose clients do nothing by themselves.
 	Uncontrolled []string
 	// Nemesis lists the faults of a cluster's machines with their times. Together says which clients certainly held a
-	// slot at the same time, for how long, and how the first could have known. Left is the final content of the lock's
-	// queue. All three are empty without a cluster.
+	// slot at the same time, for how long, and how one of them learned that its hold was over. Left is the final
+	// content of the lock's queue. All three are empty without a cluster.
 	Nemesis, Together, Left []string
 	// Wire counts the traffic on the wire in executions, by names such as "round trips" or a command's name. It is
 	// empty if the traffic was not recorded. It leaves out repetitions, and commands before and after each execution.
@@ -109,7 +109,7 @@ type Mode string
 const (
 	Sampled  Mode = "sampled"  // drawn at random from a seed
 	Visited  Mode = "visited"  // every execution within the bounds
-	Stressed Mode = "stressed" // as they happened to run on a real server
+	Stressed Mode = "stressed" // executions as they happened to run on a real server
 	Replayed Mode = "replayed" // one execution, as written in a counterexample
 	Recorded Mode = "recorded" // a history from a file
 )
@@ -134,7 +134,7 @@ const (
 
 // Contract says which properties an external lock must satisfy besides safety and recovery.
 type Contract struct {
-	Demands property.Set // the promises that it must keep
+	Demands property.Set // the promises that the lock must keep
 }
 
 // optional reports whether a property is a promise that the contract does not demand.
@@ -267,7 +267,7 @@ func (s Spread) Mean() float64 {
 // been granted it. The first client had lost the slot with its connection. No lock without fencing can exclude this. It
 // is therefore shown, but not judged.
 type Overlap struct {
-	Commands  int           // commands that any client sent in that time
+	Commands  int           // commands that any client sent during the overlap
 	Time      time.Duration // virtual time on the simulated broker
 	Own       time.Duration // longest such time by the believing client's clock, which jumps and drifts
 	Scenarios int           // number of executions with such an overlap
@@ -319,7 +319,7 @@ func (r *Report) everything() bool {
 	return r.Mode == Visited && !r.Interrupted && (r.Space == nil || r.Space.Cut == "" && r.Space.Moments == "") && (r.Runs == nil || r.Runs.Incomplete == "" && r.Runs.Preemptions == nil)
 }
 
-// unclear says why it is undecided whether the property holds.
+// unclear says why a property is undecided. Without a recorded reason, it says how many histories could not be decided.
 func (p *PropertyResult) unclear() string {
 	if p.Unclear != "" {
 		return p.Unclear

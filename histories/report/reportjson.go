@@ -45,7 +45,7 @@ type reportFile struct {
 	Commands      int            `json:"commands"`
 	Operations    int            `json:"operations"`
 	Seconds       float64        `json:"seconds,omitzero"`
-	Contract      *[]string      `json:"contract,omitempty"` // promises that it demands; null for simulated locks
+	Contract      *[]string      `json:"contract,omitempty"` // demanded promises; null for simulated locks
 	Properties    []propertyFile `json:"properties"`
 	Earlier       *earlierFile   `json:"earlier,omitempty"`
 	Efficiency    []rowFile      `json:"efficiency"`
@@ -132,7 +132,7 @@ type propertyFile struct {
 	Part      string     `json:"part,omitempty"` // safety, recovery, promise or own; only for external locks
 	Sentence  string     `json:"sentence"`
 	Verdict   Verdict    `json:"verdict"`
-	Reason    string     `json:"reason,omitempty"` // why it has no answer; if passed, which schedules it covers
+	Reason    string     `json:"reason,omitempty"` // why there is no answer; if passed, which schedules it covers
 	Evidence  string     `json:"evidence"`
 	Checked   int        `json:"checked"`
 	Scenarios int        `json:"scenarios"`
@@ -202,7 +202,7 @@ type budgetFile struct {
 type staleFile struct {
 	Commands     int   `json:"commands"`
 	Milliseconds int64 `json:"milliseconds"`
-	OwnClock     int64 `json:"own_clock_milliseconds,omitzero"` // if it differs from milliseconds
+	OwnClock     int64 `json:"own_clock_milliseconds,omitzero"` // by the client's own clock; left out if it is the same
 	Scenarios    int   `json:"scenarios"`
 }
 

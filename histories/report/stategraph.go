@@ -30,7 +30,7 @@ type StateEdge struct {
 	Action   scenario.Action
 }
 
-// says describes the size of the graph in words.
+// says gives the numbers of states and of steps between them, in words.
 func (g *StateGraph) says() string {
 	more := ""
 	if g.Cut {

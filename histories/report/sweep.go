@@ -51,7 +51,7 @@ type Spelled struct{ Value, Words string }
 // SweepRow is one configuration with its verdicts.
 type SweepRow struct {
 	Values   []string // in the order of the axes
-	Command  string   // command that repeats it
+	Command  string   // command that repeats the exploration
 	States   int
 	Cut      string    // reason why not all executions were visited; "" if all were
 	Verdicts []Verdict // in the order of the table's properties
@@ -61,14 +61,14 @@ type SweepRow struct {
 type SweepExample struct {
 	AtlasVerdict
 	Row     int    // index of the configuration in Rows
-	File    string // path of its file; "" if it was not written
-	Command string // command that shows it
+	File    string // path of the counterexample's file; "" if it was not written
+	Command string // command that shows the counterexample
 }
 
-// Cause is a minimal set of values that violates a property. No visited configuration violates the property with only
-// some of these values, and otherwise the baseline's.
+// Cause is a minimal set of values that violates a property. If a visited configuration has only some of these values,
+// and the baseline's values on all other axes, it does not violate the property.
 type Cause struct {
-	Values []string // as axis=value; empty if the baseline itself violates it
+	Values []string // as axis=value; empty if the baseline itself violates the property
 	// Lost is the number of configurations with these values that violate the property. Of is the number of all
 	// configurations with these values.
 	Lost, Of int
@@ -290,7 +290,7 @@ func (s *Sweep) leftOut() string {
 	return strings.Join(out, "; ")
 }
 
-// how says in words how the table was made.
+// how says how the table was made: on which server, how long it took, and with how many states.
 func (s *Sweep) how() []string {
 	how := []string{fmt.Sprintf("every execution of each visited on %s", s.Broker)}
 	if s.Elapsed > 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/lockproof/lockproof/histories/style"
 )
 
-// Views is the result of a search for any number of clients. A context is the shared part of a state together with the
-// views of all lock holders. A view is a context together with the local state of one client.
+// Views is the result of a search for any number of clients. A context is the shared part of a state, together with the
+// roles of the clients that hold something. A view is a context together with the local state of one client.
 type Views struct {
 	Searches int // number of searches: one for each group of properties, and more detailed ones
 	Contexts int
@@ -39,7 +39,7 @@ func cardViews(r *Report, s style.Style) []style.Line {
 	return append(out, labelled("cut-off", strings.Fields(v.cutoff()), style.Plain, s)...)
 }
 
-// cutoff says in words how many clients reach every view.
+// cutoff says how many real clients of each kind reach every view, or up to which number this was tried.
 func (v *Views) cutoff() string {
 	switch {
 	case v.Cutoff > 0:

@@ -26,7 +26,7 @@ var (
 // placeholder is the text that stands for a password in the examples of addresses. It is not hidden.
 const placeholder = "PASSWORD"
 
-// place is the position of a secret in a text, from the first byte up to, but not including, the last.
+// place is the position of a secret in a text: it is text[from:to].
 type place struct{ from, to int }
 
 // inCommand finds the secrets in a shell command.

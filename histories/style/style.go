@@ -131,8 +131,8 @@ func Fill(words []string, sep string, width int) []string {
 	return lines
 }
 
-// Printable makes text from outside safe to show. Paint also does this, but only escaped text has its final width when
-// columns are measured.
+// Printable makes text from outside safe to show. Paint does this as well, but escaping changes the width of a text.
+// Columns are measured before Paint, so their text must be escaped earlier.
 func Printable(text string) string { return safetext.Escape(text) }
 
 // Grouped writes a number with commas between groups of three digits.

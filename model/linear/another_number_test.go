@@ -31,7 +31,7 @@ func TestAnotherNumber(t *testing.T) {
 			c2 ok verify 1` + again, Illegal, Legal},
 		"released after it was taken again": {taken + again + `
 			c2 release 1
-			c2 ok release 1`, Illegal, Illegal}, // c2 may have had either grant; the other still holds
+			c2 ok release 1`, Illegal, Illegal}, // the release may end c1's or c3's hold; the other one still holds
 		"another slot is released": {taken + `
 			c2 release 2
 			c2 ok release 2` + again, Illegal, Illegal},

@@ -39,7 +39,7 @@ type act struct {
 type scene struct {
 	slots  int
 	holder []int // by slot: the index of the act that took it, plus 1; 0 if free
-	at     []int // by act: the number of steps that have happened; -1 if ended
+	at     []int // by act: the number of its steps that have happened; -1 if the act has ended
 	seen   []string
 }
 
@@ -327,8 +327,8 @@ func (b *brute) unanswered(s *scene, k int, a *act) (next []*scene) {
 	return next
 }
 
-// grant is the last acquire by which the process of an operation was granted its slot and has not given it back; -1 if
-// there is none.
+// grant is the latest act by which an operation's process got the slot: an acquire, or a verify that may have reclaimed
+// the slot. It is -1 if there is none, or if the process has given the slot back since.
 func (b *brute) grant(k int, a *act) int {
 	for g := k - 1; g >= 0; g-- {
 		o := &b.acts[g]

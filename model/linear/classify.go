@@ -15,7 +15,7 @@ import (
 type disturbance struct {
 	slot     uint16
 	inv, ret int32
-	reach    int32 // latest end of this and of the earlier ones on the same slot
+	reach    int32 // latest end of this disturbance and of the earlier ones of the same slot
 }
 
 // disturbances are sorted by slot, and then by the beginning of the call.

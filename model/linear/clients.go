@@ -9,16 +9,16 @@ type client struct {
 	f       history.F // operation and lock of the call under way
 	lock    uint16
 	call    int32 // number of the call under way, if it is on this lock; or none
-	gone    int32 // first event during the call at which its connection ended; or none
-	ended   bool  // its connection had ended before the call
-	died    bool  // it crashed before its connection ended
-	crashed int32 // event of the crash, if its slots may be lost at any moment since; or endless
-	late    bool  // it first appeared after a restart, so it may have had an earlier connection
-	grants  int32 // latest call by which it may hold a slot; link leads to earlier ones; or none
-	pending int32 // latest unanswered call that may take effect (index in pending); or none
-	silent  bool  // its call was not answered within the window of events
-	heard   int32 // event of its last answer
-	asked   int32 // number of its latest unanswered acquire; or none
+	gone    int32 // first event during the call at which the client's connection ended; or none
+	ended   bool  // the client's connection had ended before the call
+	died    bool  // the client crashed before its connection ended
+	crashed int32 // event of the crash, if the client may lose its slots at any moment since; or endless
+	late    bool  // the client first appeared after a restart, so it may have had an earlier connection
+	grants  int32 // latest call by which the client may hold a slot; link leads to earlier ones; or none
+	pending int32 // latest unanswered call that may take effect (index in normaliser.pending); or none
+	silent  bool  // the client's call was not answered within the window of events
+	heard   int32 // event of the client's last answer
+	asked   int32 // number of the client's latest unanswered acquire; or none
 }
 
 // clients gives the processes of a history indices, in the order of their first appearance.

@@ -106,7 +106,7 @@ func (w *frontier) holder(st *state, slot int32) string {
 	return "somebody"
 }
 
-// when says in words between which events a call was under way.
+// when says between which events a call was under way, for example "(events 3 to 5)".
 func (w *frontier) when(c *operation) string {
 	return "(" + w.r.h.Moments(int(c.inv), int(c.ret)) + ")"
 }

@@ -25,12 +25,12 @@ type frontier struct {
 	dead   *state // the last discarded state, for the explanation
 
 	queues           [][]int32 // by slot: grants under way without the trait open, sorted by answer
-	waiting          []int32   // calls under way that need an effect of other calls
+	waiting          []int32   // calls under way whose answers depend on effects of other calls
 	fulls            int       // number of calls in waiting that found the lock full
 	staged           []stagedOperation
 	free             []int32 // stage indices not in use
 	stages           int32   // number of stage indices
-	floatingReleases []int32 // calls that may lose their slot at an open moment
+	floatingReleases []int32 // calls with the trait openExit that may still hold their slot
 	pending          pendingAcquires
 
 	effort     effort
@@ -59,9 +59,8 @@ var efforts = [...]effort{
 	{keep: 1 << 11, most: 1 << 12, work: 1 << 24},
 }
 
-// readEfforts are the efforts for a history that is read. A further effort needs another pass over the history, so the
-// first is greater here. If 1 % of the operations are unanswered, the smaller first effort fails about once in five
-// million.
+// readEfforts are the efforts for a history that is read. A further effort needs another pass over the history. The
+// first one is therefore greater than efforts[0], so that it fails less often.
 var readEfforts = [...]effort{{keep: 32, most: 1 << 10, work: 1 << 21}, efforts[1], efforts[2]}
 
 // unproved is the finding if a client used a slot that only an unanswered acquire can have taken.
@@ -75,7 +74,7 @@ var tooMany = Finding{Event: -1, How: byFastCheck, Why: "there are too many ways
 // tooManySlots is the finding if a lock has more slots than the fast check supports.
 var tooManySlots = Finding{Event: -1, How: byFastCheck, Why: "there are too many slots"}
 
-// run checks the lock that the normaliser has prepared.
+// run decides the history of the lock that the normaliser has prepared. It tries the efforts in order.
 func (w *frontier) run(r *normaliser, s property.FailedAcquire) Finding {
 	switch {
 	case r.unproven:

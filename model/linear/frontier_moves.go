@@ -207,7 +207,7 @@ func (st *state) dominates(o *state, since int32) bool {
 	if st.slots != o.slots || st.used&^o.used != 0 || earlier(st.full, o.full, since) {
 		return false
 	}
-	if st.spent[losing] > o.spent[losing] { // those that keep their slots are compared as holders
+	if st.spent[losing] > o.spent[losing] { // acquires of the kind keeping are compared as holders, below
 		return false
 	}
 	for i := range st.stage {
@@ -227,6 +227,6 @@ func (st *state) dominates(o *state, since int32) bool {
 	return true
 }
 
-// earlier reports whether moment a is before moment b, in a way that operations which began since that event can
-// notice.
+// earlier reports whether moment a is before moment b, and an operation that began at the event since can notice the
+// difference.
 func earlier(a, b, since int32) bool { return a < b && b > since }

@@ -217,7 +217,8 @@ func (w *frontier) stageOf(k int32) int32 {
 	panic("linear: a call without a stage")
 }
 
-// witness records, for verifies under way, that their answer is true at this moment.
+// witness looks at the verifies under way that said "held". In st.stage it records those whose client holds the slot
+// now.
 func (w *frontier) witness(st *state) {
 	for _, s := range w.staged {
 		c := w.r.call(s.call)

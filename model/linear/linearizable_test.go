@@ -18,7 +18,7 @@ var told = []struct {
 	text  string
 	why   string // the expected explanation; "" if the history is legal
 	event int
-	only  property.FailedAcquire // the weakest semantics under which it is illegal
+	only  property.FailedAcquire // the weakest semantics under which the history is illegal
 }{
 	{
 		name: "two hold one slot", slots: 2,

@@ -25,7 +25,7 @@ type linearizer struct {
 
 // ask is the return of an atomic step. The step must have taken effect by then.
 type ask struct {
-	asked int    // index of the step in open; none if it returns before it is called
+	asked int    // index of the step in open; none if the step returns before it is called
 	open  []wait // atomic steps that were called and have not returned yet
 }
 
@@ -35,7 +35,8 @@ type wait struct {
 	number int
 }
 
-// node is a position of the search. All steps that return before the return ask have taken effect.
+// node is a position of the search. ask is the index of the next return in linearizer.asks. All steps that return
+// before it have taken effect.
 type node struct {
 	ask   int
 	done  stepSet // atomic steps under way that have taken effect

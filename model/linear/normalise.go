@@ -27,7 +27,7 @@ type normaliser struct {
 
 	witnessed       bool      // the history records ends of connections
 	uncertain       []mayLose // losses that may have happened but are not recorded
-	unknownSessions []int32   // grants on connections that may be unknown
+	unknownSessions []int32   // grants that may have been made on an unknown connection
 	unproven        bool      // some call has the trait unproven
 
 	named            bool // some operation names its slot

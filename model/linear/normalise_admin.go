@@ -8,7 +8,7 @@ import (
 // admins keeps upper bounds of the number of slots, from the administrative operations so far.
 type admins struct {
 	under int  // number of administrative operations under way
-	mixed bool // operations have overlapped since the last moment when none was under way
+	mixed bool // an operation under way has overlapped another administrative one
 	now   int  // upper bound of the number of slots now
 	most  int  // upper bound of the number of slots at any moment so far
 }

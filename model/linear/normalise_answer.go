@@ -83,7 +83,8 @@ func (r *normaliser) follow(k *operation, i int32) {
 	r.last[slot] = i + 1
 }
 
-// quits records that a call may have lost its slot at any moment since an event, if the slot did not exist.
+// quits records that a call may have lost its slot at any moment since an event. The loss is possible only if the slot
+// did not exist at some moment since that event.
 func (r *normaliser) quits(k *operation, from int32) {
 	if r.roll == nil || r.roll.known.shrinks {
 		k.quit = min(k.quit, from)
@@ -227,7 +228,7 @@ func (r *normaliser) grant(c *client, slot uint16) int32 {
 			continue
 		}
 		if c.asked > g && c.gone == none && r.call(g).traits&(lost|mayExpire) != 0 {
-			return none // the client may have it from a later, unanswered acquire
+			return none // the client may have the slot from a later, unanswered acquire
 		}
 		return g
 	}

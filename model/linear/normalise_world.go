@@ -118,7 +118,8 @@ func (r *normaliser) ended(i int32, c *client) {
 	c.pending = none
 }
 
-// bounded handles an unanswered call that can no longer take effect.
+// bounded handles an unanswered call that can no longer take effect. An administrative operation is then over, and
+// counts as not successful.
 func (r *normaliser) bounded(k *operation) {
 	if k.op.Administrative() {
 		r.admin.end(k.op, 0, false)
@@ -166,7 +167,7 @@ func (r *normaliser) unanswered(c *client, why lock.Reason) {
 	switch {
 	case k.effect == noEffect:
 		r.mark(k.inv, none)
-	case r.h.GoneMayFree: // no event bounds it: the client may continue on another connection
+	case r.h.GoneMayFree: // no event bounds the operation: the client may continue on another connection
 	case k.effect == mayTake && c.elsewhere(why):
 		r.setMayExpire(k, k.inv)
 	case c.gone != none:

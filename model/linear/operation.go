@@ -69,7 +69,7 @@ type operation struct {
 	quit     int32 // takes: like exit, but only if the slot was missing at some moment since
 	lostAt   int32 // event at which the slot was lost, if it has the trait lost
 	slot     uint16
-	n        uint16 // number of slots; see the operation
+	n        uint16 // number of slots: created, added, removed or counted; acquire: the caller's limit
 	op       lock.Op
 	effect   effect
 	traits   traits

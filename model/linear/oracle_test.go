@@ -66,7 +66,7 @@ func decide(t failer, c *Checker, h *history.History, o Options) (Finding, []Dec
 		return Finding{Why: "inconsistent"}, make([]Decision, 3)
 	}
 	f := c.fast(o)
-	// The specification keeps using its normaliser, so it gets another one.
+	// The specification keeps using the normaliser r, so r is not the normaliser that c uses for other histories.
 	r := new(normaliser)
 	if err := r.normalise(h, 0, o); err != nil {
 		t.Fatal(err)

@@ -202,7 +202,8 @@ func (w *frontier) fill(st *state) {
 	w.satisfy(st, g.needs)
 }
 
-// latest is the moment at which the latest acquire under way that finds the lock full began.
+// latest is the moment at which an acquire was called: the last one, among acquires under way that find the lock full.
+// It is never if there is none.
 func (w *frontier) latest() int32 {
 	last := int32(never)
 	for _, k := range w.waiting {

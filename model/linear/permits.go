@@ -21,7 +21,7 @@ type permits struct {
 	full   int32   // the last moment at which no permit was left
 }
 
-// run checks the lock that the normaliser has prepared.
+// run decides the history of the lock that the normaliser has prepared.
 func (p *permits) run(r *normaliser, s property.FailedAcquire) Finding {
 	if r.unproven {
 		return unproved
@@ -118,8 +118,8 @@ func (p *permits) verify(c, g *operation) (Decision, string) {
 	return Legal, ""
 }
 
-// take records that an acquire holds a permit from now on. If its connection ended during the call, it may have lost
-// the permit since. It then suffices that a permit was left at or after the moment before that end.
+// take records that an acquire holds a permit from now on. If the acquire's connection ended during the call, it may
+// have lost the permit at that end. Then it suffices that some permit was left just before that end, or later.
 func (p *permits) take(k int32, c *operation) (Decision, string) {
 	left := p.r.permits - len(p.held)
 	if left <= 0 && p.lose() {

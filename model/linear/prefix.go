@@ -60,7 +60,8 @@ func (p *Specification) explanation(timeout time.Duration) (all []Effect) {
 	if result != porcupine.Ok {
 		return nil
 	}
-	for _, found := range info.PartialLinearizationsOperations() { // its first one has all operations of the part
+	// found has linearizations of one part of the history. The first one contains all operations of the part.
+	for _, found := range info.PartialLinearizationsOperations() {
 		all = p.effects(found[0], all)
 	}
 	slices.SortStableFunc(all, func(a, b Effect) int { return cmp.Compare(a.At, b.At) })

@@ -139,7 +139,8 @@ func (c *check) event(e *history.Event) error {
 	return nil
 }
 
-// begin prepares the check to drop old events from memory.
+// begin is called when the window of events is full for the first time in a pass. It resets the fast checks, and makes
+// the normaliser drop old events from now on.
 func (c *check) begin() {
 	r := &c.normaliser
 	r.rollOn(c.known, c.window/2)

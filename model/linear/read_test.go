@@ -69,7 +69,7 @@ func TestRead(t *testing.T) {
 		case f.Decision == want.Decision && (f.Decision == Undecided || f.Event == want.Event && f.Why == want.Why):
 			same++
 		case f.Decision == Legal && want == tooMany: // the order of states may differ
-		case f.Decision == Illegal && want.Decision == Illegal && f.Event > want.Event: // it is found at a later event
+		case f.Decision == Illegal && want.Decision == Illegal && f.Event > want.Event: // found at a later event
 		case f.Decision != Undecided:
 			t.Errorf("seed %d, window %d, %+v: %v at event %d (%s), as a whole %v at %d (%s)", seed, window, d, f.Decision, f.Event, f.Why, want.Decision, want.Event, want.Why)
 		}
@@ -102,7 +102,7 @@ func TestReadForgets(t *testing.T) {
 // TestReadOnce: if a history can be read only once and needs a second pass, it is undecided, and the finding says so.
 func TestReadOnce(t *testing.T) {
 	h := drawn.Crowd{Operations: 2000, Clients: 4, Slots: 2}.Whole(1)
-	h.Events = append(h.Events, // that slots are removed is a fact that the first pass did not assume
+	h.Events = append(h.Events, // removes a slot, which the first pass did not assume
 		history.Event{Type: history.Invoke, F: history.F(lock.Remove), Slots: 1},
 		history.Event{Type: history.OK, F: history.F(lock.Remove), Slots: 1})
 	passes := 0

@@ -23,7 +23,7 @@ type roll struct {
 	reach     int                  // smallest number of events in memory after those judged
 	known     facts
 	single    bool         // the lock is a single permit without a number
-	opened    []*operation // judged operations that were found later to lose their slot at an open moment
+	opened    []*operation // operations that got the trait openExit after their invocation was judged
 	late      string       // says which fact came too late to be used; "" if none did
 }
 
@@ -68,7 +68,7 @@ func (l *roll) call(r *normaliser, k int32) *operation {
 	return l.kept[k]
 }
 
-// changes records that a call changes. If the call was already judged, the change comes too late.
+// changes is called if the interpretation of a call changes. If the call was already judged, the change comes too late.
 func (l *roll) changes(k *operation) {
 	if k.inv < l.judged {
 		l.tooLate(k.op, k.inv)
@@ -82,8 +82,8 @@ func (l *roll) tooLate(op lock.Op, inv int32) {
 	}
 }
 
-// expires records that a call may lose its slot at any moment since an event. If that event was already judged, the
-// fact comes too late. It also does if it would have changed how the operation was judged.
+// expires records that a call may lose its slot at any moment since an event. This fact comes too late if the event was
+// already judged, or if the fact would have changed how the operation was judged.
 func (l *roll) expires(r *normaliser, k *operation, from int32) {
 	switch {
 	case k.inv >= l.judged || from >= k.exit && k.traits.has(mayExpire|loose):

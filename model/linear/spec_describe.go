@@ -13,7 +13,7 @@ var doFormats = map[do]string{
 	doHeldOwn: "verify: holds %s", doVacant: "wait: nobody has %s", doEnd: "connection gone: %s",
 }
 
-// describe says in words what an atomic step does.
+// describe says in words what an atomic step does and for which client, for example that every slot is taken.
 func (p *Specification) describe(u *atomicStep) string {
 	if format, ok := doFormats[u.do]; ok {
 		return p.whose(u) + fmt.Sprintf(format, p.r.h.SlotName(uint16(u.slot)))

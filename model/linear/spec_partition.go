@@ -16,7 +16,7 @@ import (
 // slot in the order of the answers. The second then took the slot after the first returned it.
 func (p *Specification) tighten() {
 	if p.r.unnamed || p.r.releases == ByAnyone {
-		return // the next client may take a slot before its holder returns it
+		return // without numbers, or if anyone may release, a slot may be taken before its holder returns it
 	}
 	give := make([]int32, len(p.r.calls)) // by grant: the call that returns its slot, plus 1
 	for k := range p.r.calls {
@@ -108,7 +108,7 @@ func (t *heldCount) note(r *normaliser, i, at int32) {
 		switch {
 		case at == restarted && t.releasing == 0:
 			t.held = 0
-		case at == restarted || t.held != 0: // the release may concern a slot that is lost here
+		case at == restarted || t.held != 0: // a release under way may concern a slot that is lost here
 			t.held = unknown
 		}
 		return

@@ -60,7 +60,7 @@ func (s *lockState) stage(i int32) int {
 	return int(binary.LittleEndian.Uint16([]byte(s.stages[stageSize*i : stageSize*i+stageSize])))
 }
 
-// staged returns the state in which the stage with index i has another value.
+// staged returns the state in which the stage with index i has the value stage.
 func (s lockState) staged(i int32, stage int) lockState {
 	b := []byte(s.stages)
 	binary.LittleEndian.PutUint16(b[stageSize*i:], uint16(stage))

@@ -114,7 +114,7 @@ func (p *Specification) decompose(k int32) {
 	}
 }
 
-// only is what a call does that has a single atomic step.
+// only returns what the atomic step of a call does. The call must consist of a single atomic step.
 func (p *Specification) only(c *operation) do {
 	own := c.traits.has(unproven)
 	switch {
@@ -165,7 +165,8 @@ func (p *Specification) mayTakeAny(c *operation, u atomicStep) {
 	}
 }
 
-// full adds what an acquire observes that found no free slot.
+// full adds the atomic steps of an acquire that found no free slot. Under strong semantics, one step sees that all
+// slots are held. Under weak semantics, one step for each slot sees that the slot is held or missing.
 func (p *Specification) full(u atomicStep) {
 	if p.failedAcquire == property.Strong {
 		p.emit(u, doFull)
@@ -195,7 +196,7 @@ func (p *Specification) stepsOf(c *operation, u atomicStep) {
 	}
 	stop := u
 	if u.partial {
-		u.to = p.ticks.end // until doStop ends it, if the connection ends
+		u.to = p.ticks.end // at any time; if the connection ends, doStop skips the steps that are left
 	}
 	for u.at = 0; u.at < n; u.at++ {
 		p.atomicSteps = append(p.atomicSteps, u)

@@ -122,7 +122,7 @@ type unknownAct struct {
 	e        history.Event
 	grant    int // for a release: the last grant of its process; -1 if there is none
 	released bool
-	losable  int // what it took may be lost since just before this event; after the last event if never
+	losable  int // the permit may be lost since just before this event; if never, after the last event
 }
 
 // unknownScene is a state before an event. done are the acts that have happened, held those that hold a permit, and

@@ -21,7 +21,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// Config says which questions of an atlas to answer, and how to compare with a real server.
+// Config says which open questions to answer in an atlas (a table of questions and their answers), and how to compare
+// with a real server.
 type Config struct {
 	// Server is the name of the kind of server whose open questions are answered; "" means AMQP.
 	Server string
@@ -34,13 +35,14 @@ type Config struct {
 	// Agree repeats an execution on a real server. same reports whether every reply was as on the simulated server.
 	// skipped is the reason why the execution was not repeated, or "" if it was. Agree may be nil.
 	Agree func(*scenario.Trace, *lock.Target) (same bool, skipped string, err error)
-	// Measure measures a figure on a real server, and returns it in a few words. It may be nil.
+	// Measure measures a figure on a real server, and returns the result in a few words. A figure is a number that no
+	// search can find; the argument is its name. Measure may be nil.
 	Measure func(figure string) (string, error)
 	// Real names the real server that Confirm, Agree and Measure use.
 	Real string
 }
 
-// atlas is an atlas in progress.
+// atlas is the state while an atlas is made: its configuration, and the questions about one kind of server.
 type atlas struct {
 	Config
 	*question.Set
@@ -190,7 +192,8 @@ func (a *atlas) confirm(t *scenario.Trace, target *lock.Target, p property.Prope
 	return a.Confirm(t, target, v)
 }
 
-// exploration returns the exploration of a configuration. It does not include the options that all questions share.
+// exploration returns the exploration of a configuration. The result lacks the options that all questions share; visit
+// adds them.
 func (a *atlas) exploration(c *question.Configuration) (explore.Exploration, error) {
 	e := explore.Exploration{
 		Target: cmp.Or(a.server.Reference(lock.Semaphore), a.server.References[0]), Options: c.Options, Workload: explore.Workload{
@@ -212,7 +215,8 @@ func named(options [][2]string, name string) bool {
 	return slices.ContainsFunc(options, func(o [2]string) bool { return o[0] == name })
 }
 
-// ends lists the sets of slots that may be left at the end, for example "{1,2}".
+// ends writes sets of slots as text, for example "{1,2}". Each is a set of slots that can exist when all calls have
+// ended.
 func ends(sets map[uint16]bool) []string {
 	var out []string
 	for _, set := range slices.Sorted(maps.Keys(sets)) {
@@ -225,7 +229,7 @@ func ends(sets map[uint16]bool) []string {
 	return out
 }
 
-// mishaps returns the covered outcomes of operations that are unwanted, for example "busy".
+// mishaps returns the names in covered that describe an unwanted outcome of an operation, for example "add: busy".
 func mishaps(covered []string) (out []string) {
 	for _, name := range covered {
 		_, how, _ := strings.Cut(name, ": ")
@@ -236,7 +240,7 @@ func mishaps(covered []string) (out []string) {
 	return out
 }
 
-// answers returns the covered server replies.
+// answers returns the names in covered that describe a server's reply, not the outcome of an operation.
 func answers(covered []string) (out []string) {
 	for _, name := range covered {
 		if !strings.Contains(name, ": ") {
@@ -297,7 +301,8 @@ func (a *atlas) cost(e *explore.Exploration) []report.EfficiencyRow {
 	return slices.DeleteFunc(engine.Efficiency(r.Costs, e.Target.Kind, property.Of(e.Target)), func(row report.EfficiencyRow) bool { return !includes(e, row.Operation) })
 }
 
-// includes reports whether clients or administrators of an exploration call the operation that situation begins with.
+// includes reports whether some client or administrator of an exploration calls an operation. situation begins with the
+// operation's name, for example "acquire, free".
 func includes(e *explore.Exploration, situation string) bool {
 	calls, admin := e.Called()
 	called := func(o scenario.Operation) bool { return strings.HasPrefix(situation, o.Op.String()) }

@@ -14,7 +14,8 @@ import (
 	"github.com/lockproof/lockproof/sim/search"
 )
 
-// asked describes the operations that clients and administrators of an exploration call.
+// asked returns the calls of an exploration as text: those of each client, and those of the administrators, for example
+// "acquire,release beside remove:1".
 func asked(e *explore.Exploration) string {
 	admins := []string{explore.CallsFlag(e.AdminCalls)}
 	if len(e.InTurn) > 0 {
@@ -189,8 +190,8 @@ func combinations(dimensions []question.Dimension) []combination {
 	return all
 }
 
-// smallest returns the smallest set of options that is enough: if these have their first values, no combination
-// violates anything. Options are given by their index.
+// smallest returns the indices of a smallest set of options that suffices. A set suffices if no combination violates a
+// property in which each option of the set has its first value.
 func smallest(dimensions int, all []combination, lost map[string][]report.AtlasVerdict) []int {
 	for size := range dimensions + 1 {
 		for set := range 1 << dimensions {
@@ -237,8 +238,8 @@ func (a *atlas) loses(ctx context.Context, stood []explore.Exploration, comb com
 	return out, ctx.Err()
 }
 
-// withFewest adds a verdict. If all has a verdict on the same property, it keeps the one with fewer steps. The length
-// counts as minimal only if both were minimal.
+// withFewest adds v to the verdicts. If all already has a verdict on the same property, the one with fewer steps stays.
+// Its number of steps counts as minimal (Least) only if it did in both verdicts.
 func withFewest(all []report.AtlasVerdict, v report.AtlasVerdict) []report.AtlasVerdict {
 	i := slices.IndexFunc(all, func(o report.AtlasVerdict) bool { return o.Property == v.Property })
 	if i < 0 {

@@ -22,8 +22,8 @@ type Measure struct {
 	// slot until the audit.
 	Longest  time.Duration
 	Standing bool
-	// Told is how one of the two clients learned that its hold was over, for the longest period: for example
-	// "basic.cancel". "" means that it could not learn it.
+	// Told is how the client whose hold ended first learned this, in the longest period: for example "basic.cancel". ""
+	// means that the client did not learn it.
 	Told string
 	// Lost says that verify failed for a client although it was the only holder and its connection was open.
 	Lost bool
@@ -109,7 +109,8 @@ func (m *Measure) words(h *history.History) (all []string) {
 	return all
 }
 
-// left describes the tokens in the lock's queue at the end.
+// left says, in one line, how many tokens are in the lock's queue at the end. It returns nil for a lock without a
+// token.
 func (a *attempt) left() []string {
 	d := a.trial.Design
 	switch {
@@ -133,7 +134,8 @@ func befell(h *history.History) (all []string) {
 	return all
 }
 
-// stuck reports whether the audit at the end of a history could not acquire something that was free.
+// stuck reports whether the audit at the end of a history violates a recovery property: the audit could not acquire a
+// slot, although the slot was free.
 func stuck(h *history.History) bool {
 	verdicts, err := judge.Audit(h, judge.Events(h), linear.Options{}, beliefs.Before{})
 	return err == nil && slices.ContainsFunc(verdicts, func(v linear.Verdict) bool {

@@ -63,7 +63,7 @@ type run struct {
 
 	mu       sync.Mutex
 	attempts []*attempt
-	joined   []*attempt // those whose first client has acquired its lock
+	joined   []*attempt // attempts whose first client has acquired the attempt's lock
 }
 
 // Run holds the locks of all trials at once, during one sequence of faults of the cluster. When the faults are over and
@@ -123,7 +123,8 @@ func (c *Config) complete() {
 	}
 }
 
-// join makes later faults of the machines appear in a trial's history as well.
+// join registers the function that records events in a trial's history. From now on, faults of the machines are
+// recorded there.
 func (r *run) join(a *attempt, record func(history.Event)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

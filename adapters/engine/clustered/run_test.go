@@ -28,8 +28,8 @@ type placed struct {
 	heldTwice bool
 }
 
-// ignored and paused are the placements whose outcome does not depend on which node notices the cut first, for the
-// modes ignore and pause_minority.
+// ignored has the placements to test in mode ignore, and paused those in mode pause_minority. Their outcome does not
+// depend on which node notices the cut first.
 var (
 	ignored = []placed{
 		{"exclusive-queue", 1, 2, 1, true}, {"exclusive-queue", 2, 1, 2, true},
@@ -41,8 +41,8 @@ var (
 	}
 )
 
-// TestCut cuts n1 off. Two clients must hold the lock in exactly those placements in which two holders were measured.
-// Under pause_minority the node that is cut off must notify its clients.
+// TestCut cuts n1 off. Two clients must hold the lock at once in exactly the placements with heldTwice. In mode
+// pause_minority the node that is cut off must notify its clients.
 func TestCut(t *testing.T) {
 	for mode, all := range map[cluster.Mode][]placed{cluster.Ignore: ignored, cluster.PauseMinority: paused} {
 		t.Run(string(mode), func(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// TestSentinel cuts a Redis master off from the other nodes. It continues to grant leases, as does the newly promoted
-// replica, so that two clients hold the lock. If a grant has to wait for a replica, the master that is cut off grants
-// nothing. Stopping the deployment leaves nothing behind.
+// TestSentinel cuts a Redis master off from the other nodes. The old master continues to grant leases, and the newly
+// promoted replica grants them as well, so that two clients hold the lock. If a grant has to wait for a replica, the
+// old master grants nothing. Stopping the deployment leaves nothing behind.
 func TestSentinel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short starts no clusters")

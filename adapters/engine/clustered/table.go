@@ -52,7 +52,7 @@ type TableConfig struct {
 	// Khepri.
 	Folder string
 	Khepri bool
-	// Length is the duration of a cut or a pause. Pause is the time before each fault.
+	// Length is the duration of a network cut or of a node's pause. Pause is the waiting time before each fault.
 	Length, Pause time.Duration
 	// Log is called with each event of a run as one line of text. It may be nil.
 	Log func(string)

@@ -36,7 +36,7 @@ type Trial struct {
 	Queue int
 }
 
-// Placement describes where the clients and the queue are.
+// Placement says at which node each client is, and at which the queue is if the design allows a choice.
 func (t *Trial) Placement() string {
 	var nodes []string
 	for i, n := range t.Clients {

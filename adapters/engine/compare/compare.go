@@ -127,7 +127,7 @@ func defaultsOf(t *lock.Target) (fixed [][2]string) {
 // anyFaults is the name of the column for drawn executions.
 const anyFaults = "drawn"
 
-// visit explores every execution of a lock with one fault of a kind, or as many as its share of the time allows.
+// visit explores every execution of a lock with one fault of a kind. It stops early if its share of the time is over.
 func (c *comparing) visit(ctx context.Context, t *lock.Target, kind int) report.FaultVerdicts {
 	fault := &comparedFaults[kind]
 	out := report.FaultVerdicts{

@@ -54,7 +54,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("mutex-verify-reconnects with %s: honest-verify lost: %v", f.Fault, lost)
 		}
 	}
-	if f := c.Rows[3].Faults[0]; f.Fault != "none" || f.Verdict() != report.Violated { // needs no fault to fail
+	if f := c.Rows[3].Faults[0]; f.Fault != "none" || f.Verdict() != report.Violated { // the bug needs no fault
 		t.Errorf("mutex-release-forgets without a fault: %+v", f)
 	}
 }

@@ -30,8 +30,8 @@ type management struct {
 	user   *url.Userinfo
 }
 
-// newManagement returns a client of the management interface at an address. It logs in as the user in the address, or
-// else as of.
+// newManagement returns a client of the management interface at an address. It logs in as the user in the address. If
+// the address has none, it logs in as the user of; if that is nil, as guest.
 func newManagement(address string, of *url.Userinfo) (*management, error) {
 	base, err := url.Parse(address)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" {

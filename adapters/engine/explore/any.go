@@ -47,7 +47,7 @@ type anyExploration struct {
 	views  *report.Views
 	traces map[property.Property]*scenario.Trace
 
-	states  int     // maximum number of real clients' states to search for a violation, for each number of clients
+	states  int     // maximum number of states to visit with real clients, for each number of clients
 	note    anyNote // conclusions that were reached before the current search
 	unsaved error   // error of writing a checkpoint
 	ended   bool    // the run was interrupted; properties that were still to be searched are reported as not visited
@@ -144,7 +144,7 @@ func together(all property.Set) (sets []property.Set) {
 // visit searches for violations of a group of properties and reports the results.
 func (x *anyExploration) visit(group property.Set) error {
 	switch {
-	case x.report.Result(first(group)) != nil: // a run that this one resumes has already concluded it
+	case x.report.Result(first(group)) != nil: // the interrupted run, which this one resumes, has judged the group
 		return nil
 	case x.ended:
 		x.notBegun(group)
@@ -189,7 +189,8 @@ func (x *anyExploration) notBegun(group property.Set) {
 	}
 }
 
-// begin runs the first search for some properties. The search is new or resumes from a checkpoint.
+// begin searches for violations of the properties in b. It resumes an earlier search from a checkpoint if the user
+// wants that, and if that search judged the same properties.
 func (x *anyExploration) begin(b anynumber.Bounds) (*anynumber.Result, error) {
 	o := x.options()
 	o.Checkpoint, o.Every, o.Note = x.Search.Checkpoint, x.Search.Every, x.note.with(b.Properties)
@@ -330,10 +331,11 @@ func forLong(b sim.Bounds) sim.Bounds {
 	return b
 }
 
-// any reports whether a number is [AnyNumber], so that states can't be visited one by one.
+// any reports whether the number of clients or of administrators is [AnyNumber]. States then cannot be visited one by
+// one.
 func (e *Exploration) any() bool { return e.Clients == AnyNumber || e.Admins == AnyNumber }
 
-// count adds the numbers of a search to the report.
+// count adds the size of a search to the report, for example its numbers of contexts and of views.
 func (x *anyExploration) count(r *anynumber.Result) {
 	v := x.views
 	v.Searches++

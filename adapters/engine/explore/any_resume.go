@@ -41,7 +41,7 @@ func (n anyNote) with(searched property.Set) []byte {
 	n.Searched = searched.Names()
 	data, err := json.Marshal(n)
 	if err != nil {
-		panic(err) // it contains only numbers, names and a scenario
+		panic(err) // cannot happen: a note contains only numbers, names and a scenario
 	}
 	return data
 }

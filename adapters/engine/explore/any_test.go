@@ -65,8 +65,8 @@ func TestExploreAnyMutants(t *testing.T) {
 	}
 }
 
-// ofAny turns an exploration into one with any number of clients, or of administrators if it has no clients. The number
-// of faults of each kind that it has becomes unbounded as well.
+// ofAny turns an exploration into one with any number of clients. If it has no clients, the number of administrators
+// becomes unbounded instead. Each kind of fault that the exploration allows may then occur any number of times.
 func ofAny(target *lock.Target, e explore.Exploration, p property.Property) explore.Exploration {
 	e.Target, e.Properties, e.Rounds = target, 1<<p, 1
 	e.Options = append([][2]string{{"pipeline", "0"}}, e.Options...)

@@ -90,7 +90,8 @@ func Administered(t *lock.Target) bool {
 	return slices.ContainsFunc(t.Operations(), lock.Op.Administrative)
 }
 
-// withoutAdministration names the lock that has no administrators in an error: its type or its target.
+// withoutAdministration returns the name of a lock without administrators, for an error: "a mutex", or the target's
+// name.
 func withoutAdministration(t *lock.Target) string {
 	if t.Kind == lock.Mutex {
 		return "a mutex"
@@ -277,7 +278,7 @@ func (e *Exploration) locks(b *sim.Bounds) error {
 	switch e.Target.Kind {
 	case lock.PersistentMutex:
 		slots = min(slots, 1)
-	case lock.Mutex: // a mutex has only its holder's queue
+	case lock.Mutex: // a mutex has no queue for a slot, only one for its holder
 		slots = 0
 	}
 	names := e.Names
@@ -303,7 +304,8 @@ func (e *Exploration) locks(b *sim.Bounds) error {
 	return nil
 }
 
-// from sets the bounds of an exploration that begins within the execution From.
+// from sets the bounds of an exploration that begins within the execution From. It returns an error if From does not
+// fit the exploration, for example because it is an execution of another target.
 func (e *Exploration) from(b *sim.Bounds) error {
 	s := e.From.Clone()
 	switch n := len(s.Schedule.Actions); {
@@ -402,7 +404,7 @@ func (x *Explored) asFound(b *sim.Bounds, trails map[property.Property][]scenari
 func shortened(ctx context.Context, r *sim.Runner, b *sim.Bounds, p property.Property, actions []scenario.Action) (*scenario.Trace, error) {
 	attempt := func(s *scenario.Scenario) ([]scenario.Action, bool) {
 		if p.Own() && (!slices.Equal(s.Locks, b.Locks) || len(s.Clients) != len(b.Clients)) {
-			return nil, false // a custom property may depend on these locks and clients
+			return nil, false // a custom property may need the same locks and the same number of clients
 		}
 		return sim.Violating(r.Trace(b.Target, s, b.FailedAcquire), p)
 	}
@@ -577,7 +579,7 @@ func (e *Exploration) String() string {
 	return strings.Join(append(out, e.Faults.String()), ", ")
 }
 
-// slots describes the initial slots of the locks.
+// slots describes the initial slots of each lock, for example "2 slots" or "not created yet".
 func (e *Exploration) slots() string {
 	kind := lock.Semaphore
 	if e.Target != nil {
@@ -594,7 +596,8 @@ func (e *Exploration) slots() string {
 	return ""
 }
 
-// origin says where the run's counterexamples come from.
+// origin returns the data about the run that its counterexamples contain: server, bounds, options, and the seed of
+// random executions.
 func (e *Exploration) origin() histories.Origin {
 	o := histories.Origin{Broker: engine.SimulatedOf(e.Target), Bounds: e.Described(), Options: engine.Assigned(e.Options)}
 	if e.Walks > 0 {

@@ -77,7 +77,7 @@ func TestExploreMutants(t *testing.T) {
 			}
 			want, best := 0, 0
 			for _, a := range sampled.Scenario.Schedule.Actions {
-				if want++; a.Kind == scenario.CrashReply { // an exploration has the crash as a step of its own
+				if want++; a.Kind == scenario.CrashReply { // in an exploration the crash is a separate step
 					want++
 				}
 			}
@@ -101,7 +101,7 @@ func visit(t *testing.T, target *lock.Target, e explore.Exploration, p property.
 	e.Target, e.Properties = target, 1<<p
 	e.Options = slices.DeleteFunc(append([][2]string{{"pipeline", "0"}}, e.Options...), func(o [2]string) bool {
 		_, err := engine.OptionsOf(target, [][2]string{o})
-		return err != nil // the target fixes this option at another value
+		return err != nil // leaves out an option whose value the target refuses
 	})
 	e.Search = search.Options{Reductions: search.AllReductions, First: p != property.Linearizable, Workers: 1}
 	if target.Kind == lock.Mutex {

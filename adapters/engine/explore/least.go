@@ -68,7 +68,7 @@ func fewerSlots(locks []scenario.Lock) [][]scenario.Lock {
 	for _, l := range locks {
 		var next [][]scenario.Lock
 		for _, some := range all {
-			if l.Missing != 0 { // a lock that begins with missing slots keeps its slots
+			if l.Missing != 0 { // a lock whose initial slots have gaps keeps all of them
 				next = append(next, append(slices.Clone(some), l))
 				continue
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// TestAnnounced checks that properties which the clients' declarations require are judged on every server, unless the
-// run asks for certain properties only.
+// TestAnnounced checks the properties that the clients' declarations require. They must be judged on every server,
+// unless the run names the properties to judge.
 func TestAnnounced(t *testing.T) {
 	announced := property.Set(0).With(property.FencingMonotone).With(property.LossTold).With(property.FreesAtOnce)
 	for _, server := range []string{AMQP, "redis"} {

@@ -13,11 +13,12 @@ import (
 // longestName is the maximum length of a name that clients give themselves, in bytes.
 const longestName = 1000
 
-// mostTries is the maximum number of attempts to reproduce a violation that a part from elsewhere may claim.
+// mostTries is the maximum number of attempts to reproduce a violation that a part may state, if another process has
+// made the part.
 const mostTries = 1000
 
-// Check returns an error if a part from elsewhere cannot be a result of [ProvePart] for these scenarios. A part that
-// passes the check may still be false. Only running its scenarios again would show that.
+// Check returns an error if a part that another process has made cannot be a result of [ProvePart] for these scenarios.
+// A part that passes the check may still be false. Only running its scenarios again would show that.
 func (p *Part) Check(c Config, from, to int) error {
 	run, err := c.run()
 	if err != nil {
@@ -81,7 +82,7 @@ func checkAbout(a *foreign.About) error {
 	return nil
 }
 
-// Again repeats the reproduced findings of a part that comes from elsewhere, each in its scenario, with this run's
+// Again repeats the reproduced findings of a part that another process has made, each in its scenario, with this run's
 // clients. It skips properties that before has already reproduced, because a run reports the first violation of a
 // property. A finding that is reproduced replaces the one in the part. Any other finding is only suspected from then
 // on. If run is false, Again starts no clients, and all these findings are only suspected. It returns the properties

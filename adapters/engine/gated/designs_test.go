@@ -90,7 +90,8 @@ var rightSemaphores = []designed{
 	{name: "consumers with limits, no slots", new: enginetest.Semaphore(semaphores.Counted{})},
 }
 
-// account returns a with messages that are all alike.
+// account returns the design a with the option Alike: its messages have no numbers, so that every slot has the number
+// 1.
 func account(a semaphores.Account) semaphores.Account {
 	a.Alike = true
 	return a

@@ -135,7 +135,8 @@ func holds(t *testing.T, e *enginetest.Example, on gated.Server, n int) {
 }
 
 // violates checks that an example with a bug violates the property. On the simulated broker it runs an example in Go
-// twice: one seed must give one counterexample. For programs the test repeats checks this faster.
+// twice: one seed must give one counterexample. Examples in other languages run only once here, because the function
+// repeats tests their determinism faster.
 func violates(t *testing.T, e *enginetest.Example, on gated.Server, bug string, property property.Property) {
 	found := Counterexample(t, e, on, bug, property)
 	if on.Shared || e.Command != "" {

@@ -170,7 +170,7 @@ func (f *exploringRun) visit(ctx context.Context, w *worker, sc scenario.Scenari
 	if err != nil {
 		return err
 	}
-	w.meet() // a run may have shown that clients share a connection
+	w.meet() // the executions may have shown that clients share a connection
 	return f.shrink(ctx, []*worker{w})
 }
 
@@ -189,7 +189,7 @@ func (f *exploringRun) report() *report.Report {
 
 // notExplored lists the features of the clients that the exploration did not use. Clients do not wait for a lock,
 // because the end of a waiting time is not a step of an exploration. They acquire one permit, not several, and not for
-// reading. They extend leases only if their calls contain it.
+// reading. They extend leases only if their calls contain the operation refresh.
 func (f *exploringRun) notExplored() []string {
 	var left []string
 	for _, one := range []struct {
@@ -260,7 +260,7 @@ func everyFault(f sim.FaultBounds) string {
 	return said
 }
 
-// workload describes the calls of each client and administrator.
+// workload lists the calls of each client and administrator, for example "c1: acquire release; c2: acquire".
 func workload(sc *scenario.Scenario) string {
 	var calls []string
 	for i, c := range sc.Clients {

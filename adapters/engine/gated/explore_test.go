@@ -141,7 +141,7 @@ func TestExploreExternalWaits(t *testing.T) {
 	}
 }
 
-// TestExploreExternalFinds checks that violations which need a certain order of commands are found, and that their
+// TestExploreExternalFinds checks that violations are found which only some orders of commands show, and that their
 // executions replay.
 func TestExploreExternalFinds(t *testing.T) {
 	t.Parallel()

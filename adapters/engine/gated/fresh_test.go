@@ -109,7 +109,7 @@ func TestShrinkWithFreshClients(t *testing.T) {
 	for _, c := range ce.Scenario.Clients {
 		called += len(c.Ops)
 	}
-	if called < 3 { // the violation needs three: one client holds the slot, another is refused, and then acquires again
+	if called < 3 { // the violation needs three calls: a grant, a refusal, and a wrong grant to the refused client
 		t.Errorf("%d calls in %d steps:\n%s", called, len(ce.Scenario.Schedule.Actions), strings.Join(ce.Transcript, "\n"))
 	}
 	replayAll(t, res, starter)

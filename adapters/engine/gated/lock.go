@@ -56,8 +56,8 @@ type Server struct {
 // String is the name of the server.
 func (s Server) String() string { return cmp.Or(s.Name, engine.Simulated) }
 
-// meaningless returns the properties that do not apply to the server. The commands that every driver offers are defined
-// for AMQP only.
+// meaningless returns the properties that do not apply to the server. minimal-driver applies to AMQP only: it allows
+// only those AMQP commands that every driver offers.
 func (s Server) meaningless() property.Set {
 	if s.Kind == "" || s.Kind == AMQP {
 		return 0

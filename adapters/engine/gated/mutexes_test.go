@@ -93,7 +93,7 @@ var rightMutexes = []mutex{
 	{name: "ExclusiveConsumer", in: "ruby", alike: true},
 }
 
-// The properties that bugs of one kind violate.
+// Values for the field breaks. A mutex with a bug of the named kind must violate a property in the set.
 var (
 	exclusion = set(property.MutualExclusion, property.LimitRespected)
 	unfenced  = set(property.FencingMonotone)

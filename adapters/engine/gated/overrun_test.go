@@ -161,7 +161,7 @@ func TestTimeUpBeforeGrant(t *testing.T) {
 						Faults:  []scenario.Fault{{Do: scenario.Advance, At: uint16(1 + i)}},
 					})
 					var x, again *foreign.Execution
-					for range 4 { // tries again if the client's own clock made the two differ
+					for range 4 { // the client's own clock may make execution and replay differ: tries again
 						x = play(t, runner, sc)
 						if again = play(t, runner, sim.Replay(x.Trace)); x.Found&wrong == again.Found&wrong {
 							break

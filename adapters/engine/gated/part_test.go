@@ -37,7 +37,7 @@ func TestExternalPartsAddUp(t *testing.T) {
 					Starter: foreigntest.Machines{Target: target, Options: target.Settled(options)}, Kind: target.Kind,
 					Demands: property.Promises,
 				},
-				Sampling: engine.Sampling{Seed: 1, Scenarios: 60, Workers: 1}, // not one per processor
+				Sampling: engine.Sampling{Seed: 1, Scenarios: 60, Workers: 1}, // the default is one per processor
 			}
 			if testing.Short() {
 				c.Scenarios = 30

@@ -54,7 +54,8 @@ func (f *sharedRun) exercised() (all []report.Exercise) {
 	return all
 }
 
-// asides lists what the run could not control or see.
+// asides returns the report's remarks on what the run could not control or see, for example that clients share a
+// connection.
 func (f *sharedRun) asides() (said []string) {
 	if f.uncontrolled > 0 {
 		said = append(said, fmt.Sprintf("of %d executions, %d were not decided by their schedule alone", f.sum.Scenarios, f.uncontrolled))
@@ -77,7 +78,7 @@ func (f *sharedRun) asides() (said []string) {
 	return said
 }
 
-// resultOf returns the result for a property.
+// resultOf returns the row of the report about property p: its counts, and its violation if one was found.
 func (f *sharedRun) resultOf(p property.Property) report.PropertyResult {
 	result := f.sum.Result(p, f.Own, f.FailedAcquire, f.Shape.Start)
 	result.Skip = f.skip(p)

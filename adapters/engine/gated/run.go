@@ -37,7 +37,7 @@ type sharedRun struct {
 	tries        int
 	spent        foreign.Spent // time spent by all workers
 	confirmed    property.Set  // properties of cost with a violation that was measured with certainty
-	held         bool          // a holder was seen by the declaration Holding, or there is no declaration
+	held         bool          // a client was seen to hold the lock as Holding declares, or nothing is declared
 	unheld       string        // text for the report if no worker saw a holder
 	totals
 }
@@ -113,7 +113,8 @@ func (f *sharedRun) announce() {
 	}
 }
 
-// measured adds the costs and checks that a worker counted. Its other results are already in the sum.
+// measured adds what a worker has counted: the costs of operations, and the number of checks of each property. The
+// worker's other results are already in the sum.
 func (f *sharedRun) measured(w *worker) {
 	f.sum.Merge(&w.part)
 	f.agreed += w.runner.Agreed()
@@ -128,7 +129,7 @@ func (f *sharedRun) unexpected(found property.Set) bool {
 	return found&foreign.Measured&^f.confirmed != 0
 }
 
-// expect records that costs which are too high are confirmed.
+// expect records the excessive costs in found as confirmed, so that unexpected ignores them from now on.
 func (f *sharedRun) expect(found property.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

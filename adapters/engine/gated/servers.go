@@ -36,7 +36,7 @@ var ours = map[string]func(servers int) (Server, error){
 	"zookeeper": starts(zookeeper.Name, zookeeper.Open),
 }
 
-// anyServer prepares a TCP server of unknown kind.
+// anyServer describes the TCP server of unknown kind that the user names in the environment variable LOCKPROOF_TCP.
 func anyServer(servers int) (Server, error) {
 	s, err := starts(tcp.Name, tcp.Open)(servers)
 	s.Shared, s.Unseen = tcp.Shared(), tcp.Unseen()

@@ -52,7 +52,7 @@ func (f *sharedRun) shrink(ctx context.Context, workers []*worker) error {
 // shrinking is the minimisation of one counterexample.
 type shrinking struct {
 	*worker
-	ctx, time context.Context // time may end it between executions, ctx also during one
+	ctx, time context.Context // end of time: minimising stops after the current execution; end of ctx: at once
 	property  property.Property
 	most      int // maximum number of scenarios to try
 
@@ -88,7 +88,7 @@ func (s *shrinking) least() scenario.Scenario {
 	return shrink.Minimise(s.time, sim.Replay(s.findings[s.property].trace), s.attempt, func(string) bool { return false }, tries)
 }
 
-// attempt tries a scenario; see [histories.Attempt]. It tries the initial scenario several times.
+// attempt tries a scenario; see [shrink.Attempt]. It tries the initial scenario several times.
 func (s *shrinking) attempt(sc *scenario.Scenario) ([]scenario.Action, bool) {
 	tries := 1
 	if !s.shown {

@@ -13,7 +13,7 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// ending starts clients of which the at-th call ends the run's time.
+// ending starts clients that count their calls together. When the at-th call is made, the run's time ends.
 type ending struct {
 	foreign.Starter
 	calls *atomic.Int64

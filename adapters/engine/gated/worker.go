@@ -17,10 +17,10 @@ import (
 type worker struct {
 	*sharedRun
 	runner *foreign.Runner
-	part   tally.Tally // the costs and checks of its executions
-	fresh  bool        // its clients have not run any execution yet
-	quick  bool        // its clients started quickly
-	pace   pace        // its executions since the last decision about an extra worker
+	part   tally.Tally // costs of operations, and numbers of checks, in the worker's executions
+	fresh  bool        // the worker's clients have not run any execution yet
+	quick  bool        // the worker's clients started quickly
+	pace   pace        // the worker's executions since the last decision about an extra worker
 }
 
 // startWorker starts a worker's clients.

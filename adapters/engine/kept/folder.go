@@ -57,7 +57,7 @@ func (f Folder) read(of func(*histories.Counterexample) bool) (files []File, err
 				continue
 			}
 			ce, unread := load(filepath.Join(path, e.Name()))
-			if unread != nil && !errors.Is(unread, fs.ErrNotExist) { // not if another run has moved it
+			if unread != nil && !errors.Is(unread, fs.ErrNotExist) { // no error if another run has moved the file
 				err = errors.Join(err, fmt.Errorf("%w; runs begin with the counterexamples in %s: mend the file, or move it elsewhere", unread, f.At.Path))
 			} else if ce != nil && of(ce) {
 				files = append(files, File{ce, filepath.Join(sub, e.Name())})

@@ -109,7 +109,8 @@ func Run(ctx context.Context, past Past, l Lock, replay func(context.Context, *h
 	return e, nil
 }
 
-// settle handles the result of repeating one counterexample.
+// settle records the result r of repeating a stored counterexample, for the report. It moves the file to the other
+// folder if the counterexample fails again, or has passed for the first time.
 func (e *Earlier) settle(file *File, r *engine.Replayed) {
 	var err error
 	switch {

@@ -17,7 +17,7 @@ import (
 // file is a counterexample file as a run writes it.
 const file = "../../../testdata/counterexamples/locked-is-success.mutual-exclusion.json"
 
-// lay writes copies of that file to a new folder, with these names.
+// lay writes copies of the counterexample in the constant file to a new folder. names are the names of the copies.
 func lay(t *testing.T, names ...string) Folder {
 	t.Helper()
 	data, err := os.ReadFile(file)

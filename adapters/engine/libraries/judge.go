@@ -38,8 +38,8 @@ type Config struct {
 type Row struct {
 	Library *Library
 	Report  *report.Report // nil if the library could not be judged
-	Err     error          // why it could not be judged
-	Skipped string         // why it was skipped, for example "not installed: ..."; "" if it was not
+	Err     error          // why the library could not be judged
+	Skipped string         // why the library was skipped, for example "not installed: ..."; "" if it was not
 	// Stock are the results of repeating the findings on stock servers; nil unless that was requested.
 	Stock []Stock
 }
@@ -102,8 +102,8 @@ func (c *Config) repeat(ctx context.Context, l *Library, found map[property.Prop
 	return all
 }
 
-// violated returns the properties of part that are certainly violated. words names these, with the number of steps of
-// each execution, and also the suspected violations.
+// violated returns the violated properties in part, for example in the safety properties, without suspected ones. words
+// lists these properties with the number of steps of each execution, and also names the suspected ones.
 func (r *Row) violated(part property.Set) (found property.Set, words []string) {
 	for i := range r.Report.Properties {
 		p := &r.Report.Properties[i]
@@ -235,7 +235,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// String describes the result in words.
+// String says how often the finding showed again on stock servers, or why it could not be repeated.
 func (s Stock) String() string {
 	if s.Err != nil {
 		return fmt.Sprintf("%v again: %v", s.Property, s.Err)

@@ -266,7 +266,8 @@ func (o *CheckOptions) Reading() linear.Options {
 	return linear.Options{FailedAcquire: o.FailedAcquire, Permits: o.Permits, Releases: o.Releases, FailedRelease: o.FailedRelease}
 }
 
-// note describes the assumptions under which a property was judged.
+// note names the choices under which a property was judged, for example who may release a lock. It is "" for most
+// properties.
 func (o *CheckOptions) note(p property.Property) string {
 	switch p {
 	case property.Linearizable:

@@ -117,7 +117,7 @@ func (d *stressedDesign) stress(t *testing.T, broker *rabbitmq.Broker) *report.R
 	res, err := recorded.StressExternal(t.Context(), recorded.ExternalStressConfig{
 		Config: clientstress.Config{
 			Starter: inprocess.Starter{Name: d.name, New: d.new}, Kind: d.kind, URL: broker.URL, Sweep: broker.Sweep,
-			Proxy: d.kind == lock.Mutex || d.by == property.LimitRespected, // not destroyed: the proxy notes the queues
+			Proxy: d.kind == lock.Mutex || d.by == property.LimitRespected, // the run deletes the queues the proxy saw
 			Load:  stress.Load{Slots: 2, Clients: 4, Admins: 1, Rounds: stressRounds, Verifies: 2, CrashShare: 0.02, Seed: 1}.Fit(d.kind),
 		},
 		Broker: broker.Version,

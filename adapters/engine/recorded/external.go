@@ -98,7 +98,7 @@ func Certain(h *history.History, o CheckOptions) *report.Report {
 // unsettled explains why linearizability of a history is not judged.
 const unsettled = "a promise, which is judged where no client dies and every operation has an end"
 
-// tell adds the data of the run to the report.
+// tell fills in the report's data about the run, such as the target, the broker and the traffic.
 func (c *ExternalStressConfig) tell(r *report.Report, stats *clientstress.Stats) {
 	r.Target, r.Doc, r.Mode = c.Name, secret.Command(c.Exec), report.Stressed
 	r.Broker, r.Scenarios, r.Elapsed = c.Broker+", straight", stats.Rounds, stats.Elapsed

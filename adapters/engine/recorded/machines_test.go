@@ -116,6 +116,7 @@ func (r *run) write(at int, kind string, client int, f string) {
 }
 
 // call records an operation that takes effect at the time at. It begins up to 29 ms earlier and ends up to 30 ms later.
+// The result is the time at which it ends.
 func (r *run) call(at, client int, f string) (answered int) {
 	begin, end := at-r.r.IntN(30), at+1+r.r.IntN(30)
 	kind := "ok"

@@ -40,7 +40,7 @@ func TestStressExamples(t *testing.T) {
 				rounds = fewRounds
 			}
 			stressed(t, "straight", "", 0, rounds, e.Starter(t, ""))
-			if !e.Slow { // for slow ones, the gate's tests cover the driver
+			if !e.Slow { // for slow languages, the gate's tests cover the driver
 				stressed(t, "proxy", "locked-is-success", 0, rounds, e.Starter(t, "locked-is-success"))
 			}
 		})

@@ -11,7 +11,7 @@ import (
 )
 
 // TestOmitted checks that a property which does not apply to a backend's locks is reported as skipped, with the
-// backend's reason. If a run asks for certain properties only, the report omits all others.
+// backend's reason. If a run names the properties to judge, the report omits all others.
 func TestOmitted(t *testing.T) {
 	tried := 0
 	for _, b := range lock.Backends() {

@@ -41,8 +41,8 @@ func ProvePart(ctx context.Context, c Config, from, to int) (*Part, error) {
 	return &Part{sum: *sum}, nil
 }
 
-// Check returns an error if a part from elsewhere cannot be a result of [ProvePart] for these scenarios. A part that
-// passes the check may still be false. Only running its scenarios again would show that.
+// Check returns an error if a part that another process has made cannot be a result of [ProvePart] for these scenarios.
+// A part that passes the check may still be false. Only running its scenarios again would show that.
 func (p *Part) Check(c Config, from, to int) error {
 	c = c.filled()
 	end := to

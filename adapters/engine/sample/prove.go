@@ -96,7 +96,7 @@ func (c Config) filled() Config {
 	return c
 }
 
-// origin says where the run's counterexamples come from.
+// origin returns the data about the run that its counterexamples contain: seed, server and options.
 func (c *Config) origin() histories.Origin {
 	return histories.Origin{Seed: c.Seed, Broker: engine.SimulatedOf(c.Target), Options: engine.Assigned(c.Options)}
 }

@@ -81,7 +81,7 @@ func (r *round) begin(a action, until time.Time) {
 	r.holds = append(r.holds, hold{client: a.client, lock: a.lock, limit: max(1, a.limit), from: r.now, until: until})
 }
 
-// end ends a client's certain hold of the lock with index place. If place is negative, it ends all holds of the client.
+// end ends a client's hold of the lock with index place. If place is negative, it ends all holds of the client.
 func (r *round) end(client, place int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -35,7 +35,7 @@ type Result struct {
 	On     string
 }
 
-// String describes the result in words.
+// String says in how many of the rounds the lock failed, and on which server.
 func (r Result) String() string {
 	return fmt.Sprintf("in %d of %d rounds on %s, with up to %v of delay for each command", r.Wrong, r.Rounds, r.On, jitter)
 }

@@ -48,7 +48,7 @@ func (k *key) Acquire(ctx context.Context, name string) (int, error) {
 	return k.AcquireFor(ctx, name, time.Minute)
 }
 
-// starter returns what starts clients with the bugs of like.
+// starter returns a [foreign.Starter] whose clients are copies of like, with the same bugs.
 func starter(like key) foreign.Starter {
 	return inprocess.Starter{Name: "key", New: func(_ context.Context, url string) (inprocess.Lock, error) {
 		k := like

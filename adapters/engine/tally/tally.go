@@ -45,7 +45,7 @@ func (s *Tally) Unclear(i int, why string) {
 	s.unclear.take(unclear{i + 1, why})
 }
 
-// take keeps the history of the earlier scenario.
+// take sets u to o if o's scenario is earlier, or if u has no history yet. It ignores an o without a history.
 func (u *unclear) take(o unclear) {
 	if o.Scenario > 0 && (u.Scenario == 0 || o.Scenario < u.Scenario) {
 		*u = o

@@ -15,8 +15,8 @@ import (
 )
 
 // A guided campaign has generations of shards. All shards of the first generation cover the whole space. In later
-// generations, a share of the shards covers narrower spaces. A narrower space gets the more shards the more new points
-// of coverage it had in the last generation. A point is a pair of commands of different clients, or a state of the
+// generations, a share of the shards covers narrower spaces. A narrower space with many new points of coverage in the
+// last generation gets many of these shards. A point is a pair of commands of different clients, or a state of the
 // broker. A narrower space has a fixed number of clients, a fixed number of administrators, one strategy, and its own
 // seed, so that `lockproof prove` repeats its scenarios.
 
@@ -29,7 +29,7 @@ type guide struct {
 	fresh   []int // by index of the space: number of points first covered in the last generation
 	all     []int // by index of the space: number of points first covered in all generations
 	given   int   // number of shards chosen so far
-	guided  int   // number of those shards that belong to narrower spaces
+	guided  int   // number of chosen shards that belong to narrower spaces
 }
 
 // space is a narrower part of the campaign's space.
@@ -42,7 +42,7 @@ type space struct {
 
 const (
 	generation    = 32  // default number of shards in a generation
-	mostGuided    = 0.9 // share of the executions; the others show which spaces are worthwhile
+	mostGuided    = 0.9 // maximum of share; the other executions show which spaces are worthwhile
 	guidedClients = 4
 	guidedAdmins  = 2
 )
@@ -74,7 +74,7 @@ func newGuide(s *Sample, c sample.Config) (*guide, error) {
 	return g, nil
 }
 
-// values returns the possible values of a number: the fixed one if there is one, otherwise from to to, both included.
+// values returns the possible values of a number: only *fixed, or all numbers in [from, to] if fixed is nil.
 func values(fixed *int, from, to int) (out []int) {
 	if fixed != nil {
 		return []int{*fixed}
@@ -85,7 +85,8 @@ func values(fixed *int, from, to int) (out []int) {
 	return out
 }
 
-// add adds a narrower space if it is possible for the target.
+// add adds the narrower space s, unless the target cannot have it: a mutex, for example, has no administrators. It
+// draws from the configuration c, with a seed of its own.
 func (g *guide) add(c sample.Config, s space) {
 	if c.Target.Kind == lock.Mutex && s.admins > 0 {
 		return

@@ -33,7 +33,7 @@ type Status struct {
 // abandoned is the age of a status from which a campaign seems to have no runner.
 const abandoned = 10 * time.Second
 
-// String describes the status in one line.
+// String describes the status in one line, for example "3 of 20 shards, 2 running, ...".
 func (s *Status) String() string {
 	out := []string{fmt.Sprintf("%d of %d shards", s.Done, s.Shards)}
 	if s.Over == "" {

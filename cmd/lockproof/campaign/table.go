@@ -23,7 +23,7 @@ import (
 
 // Configuration is a configuration to explore. Every execution of it is visited.
 type Configuration struct {
-	Name    string   `json:"name,omitzero"` // name in the table; "" means the other fields in words
+	Name    string   `json:"name,omitzero"` // name in the table; "" means a description of the other fields
 	Options []string `json:"options,omitempty"`
 	Size
 	Faults Faults `json:"faults,omitzero"`
@@ -31,7 +31,7 @@ type Configuration struct {
 
 // Size is a workload: the numbers of clients and slots, and their calls.
 type Size struct {
-	Name       string `json:"name,omitzero"` // name in the table; "" means the other fields in words
+	Name       string `json:"name,omitzero"` // name in the table; "" means a description of the other fields
 	Clients    int    `json:"clients,omitzero"`
 	Rounds     int    `json:"rounds,omitzero"` // 0 means 1
 	Admins     int    `json:"admins,omitzero"`
@@ -251,7 +251,8 @@ func (j *tableJob) combine(target *lock.Target, s *Sweep) error {
 	})
 }
 
-// name sets the names of sizes. They must be unique in the table.
+// name checks that all sizes of the table have different names. For each name that the user has chosen, it adds an
+// explanation to the table.
 func (j *tableJob) name(sizes []Size) error {
 	seen := make(map[string]bool)
 	for _, size := range sizes {

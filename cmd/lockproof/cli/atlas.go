@@ -91,7 +91,7 @@ func (f *atlasFlags) run(c *cobra.Command, args []string) error {
 	return all(err, f.write(c, a))
 }
 
-// locks describes, in errors, the locks that the questions are about.
+// locks returns words for error messages: the locks that the atlas of --server asks about.
 func (f *atlasFlags) locks() string { return "what --server " + f.server + " asks about" }
 
 // onBroker configures the atlas to confirm counterexamples on a real RabbitMQ.
@@ -162,7 +162,8 @@ type replayed interface {
 	String() string
 }
 
-// confirmed says, in words, what a counterexample has shown on a real server.
+// confirmed says whether a counterexample violates its property on a real server too: "RabbitMQ agrees", "RabbitMQ
+// differs: ..." or "skipped: ...".
 func confirmed(title, skipped string, r replayed, v scenario.Violation) string {
 	switch {
 	case skipped != "":
@@ -173,7 +174,8 @@ func confirmed(title, skipped string, r replayed, v scenario.Violation) string {
 	return title + " differs: " + r.String()
 }
 
-// write writes the part of an atlas that exists. The error says what could not be written.
+// write prints an atlas and writes its files. An interrupted atlas is written as far as it goes. The error says what
+// could not be written.
 func (f *atlasFlags) write(c *cobra.Command, a *report.Atlas) error {
 	a.Command, a.At = commandLine(), time.Now()
 	unsaved := f.save(c, a)

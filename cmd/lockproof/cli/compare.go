@@ -122,8 +122,8 @@ func (f *compareFlags) check(c *cobra.Command) error {
 	return nil
 }
 
-// write writes the part of a comparison that exists. The error says how the comparison ended, and what could not be
-// written.
+// write prints a comparison and writes its files. An interrupted comparison is written as far as it goes. The error
+// says how the comparison ended, and what could not be written.
 func (f *compareFlags) write(c *cobra.Command, table *report.Comparison) error {
 	table.Command, table.At = commandLine(), time.Now()
 	var ended error

@@ -23,7 +23,7 @@ import (
 // configFile is the name of the file with the flags that a project always uses.
 const configFile = ".lockproof.yaml"
 
-// maxConfig is the maximum size of that file, in bytes. A larger file is a mistake.
+// maxConfig is the maximum size of a file of flags, in bytes. A larger file is a mistake.
 const maxConfig = 1 << 20
 
 var configInput = infile.Input{Noun: "file of flags", Most: maxConfig}
@@ -38,7 +38,7 @@ type setting struct {
 // config is the content of a file of flags.
 type config struct {
 	path     string
-	named    bool // the user has named the file by --config, which also permits its program
+	named    bool // the user has named the file by --config, and so permits the program in its setting exec
 	commands []configured
 }
 

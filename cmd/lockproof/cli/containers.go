@@ -22,7 +22,7 @@ func (f *onFlags) handOver(c *cobra.Command) error {
 		return serversProgram.handOver(c, nil)
 	}
 	if f.on == "rabbitmq" && container.MayStart() && rabbitmq.Lacking(c.Context(), rabbitmq.Options{Restarts: c.Flags().Changed("restarts")}) {
-		err := serversProgram.handOver(c, nil) // if it returns, that program is not available
+		err := serversProgram.handOver(c, nil) // if handOver returns, lockproof-servers is not available
 		if c.Context().Err() != nil {
 			return err
 		}

@@ -206,7 +206,8 @@ func prints(t *testing.T, dir string, args []string, want string) {
 	}
 }
 
-// made has the parts of pages that tests write, by the name in their marks.
+// made has the parts of pages that tests write, as functions that return the text of a part. The key is the part's
+// name, as in the mark "made by a test: NAME" on the page.
 var made = map[string]func() string{
 	"properties": func() string {
 		var b strings.Builder

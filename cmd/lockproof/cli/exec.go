@@ -30,7 +30,8 @@ type serverFlags struct {
 	servers int
 }
 
-// register adds the flags to a command. with begins their descriptions: it names the flag that they need.
+// register adds the flags to a command. with is the beginning of the description of --server. It names the flag that
+// --server needs, for example --exec.
 func (f *serverFlags) register(cmd *cobra.Command, with string) {
 	f.servers = 1
 	cmd.Flags().StringVar(&f.server, "server", gated.AMQP, with+"the `KIND` of server that the lock uses: amqp, or one that is started here: "+strings.Join(gated.Kinds()[1:], ", ")+"; tcp is any, which LOCKPROOF_TCP names")
@@ -120,7 +121,8 @@ func (f *serverFlags) ours(c *cobra.Command) (on gated.Server, err error) {
 	return on, nil
 }
 
-// settle completes the lock and the options for its clients. A real broker is chosen later.
+// settle sets those fields of f.program that depend on several flags: the server that lockproof starts, the client
+// starter, the options and the lock type. A real broker is chosen later.
 func (f *execFlags) settle(c *cobra.Command, args []string, options [][2]string) (err error) {
 	if len(args) > 0 {
 		return fmt.Errorf("%q beside --exec: expected one of a target's name and a command", args[0])

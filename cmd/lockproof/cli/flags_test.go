@@ -25,7 +25,7 @@ import (
 type use struct {
 	args    string // the words that give the flag
 	refused string // part of the error if the flag is refused; "" if the flag must make a difference
-	base    string // command line to compare with; "" means that of the kind of run
+	base    string // command line to compare with; "" means the base of the kind of run
 	same    bool   // the flag is accepted, but its effect is not visible in this test
 }
 
@@ -216,7 +216,7 @@ var sorts = map[string]sort{
 		"on":   {args: "--on " + unreachable, refused: "--on"},
 		"html": {args: "--html DIR/h.html"}, "run-exec": {args: "--run-exec", same: true}, "option": {args: "-o password=x", refused: "leave -o out"},
 	}},
-	"serve": {base: "serve --listen nowhere", flags: map[string]use{ // it runs until interrupted; see TestExplorer
+	"serve": {base: "serve --listen nowhere", flags: map[string]use{ // runs until interrupted; see TestExplorer
 		"listen": {args: "--listen elsewhere", refused: "elsewhere"}, "clients": {args: "--clients 99", refused: "expected a number"},
 		"admins": {args: "--admins 9", refused: "expected a number"}, "slots": {args: "--slots 99", refused: "expected a number"}, "start": {args: "--start slots=0", refused: "--start"},
 		"option": {args: "-o no=1", refused: "not known"},
@@ -306,7 +306,7 @@ var sorts = map[string]sort{
 		"hook": {args: "--hook flood=true", refused: "expected NAME=COMMAND"}, "net-ticktime": {args: "--net-ticktime 9", refused: "with --on"}, "rabbitmq": {args: "--rabbitmq DIR", refused: "with --on"}, "khepri": {args: "--khepri", refused: "with --on"},
 		"fault": {args: "--fault cut --hook cut=true", refused: "--hook 'heal=COMMAND'"},
 	}},
-	// TestSentinel tests it on Redis.
+	// TestSentinel tests such a run on real Redis servers.
 	"cluster prove --server": {like: "cluster prove", base: "cluster prove --server redis", flags: map[string]use{
 		"server": {args: "--server redis --nodes 2", base: "cluster prove", refused: "Sentinels decide by majority"}, "nodes": {args: "--nodes 1", refused: "expected a number"},
 		"mode": {args: "--mode ignore", refused: "with --server redis"}, "queue-at": {args: "--queue-at 1", refused: "with --server redis"}, "rabbitmq": {args: "--rabbitmq DIR", refused: "with --server redis"},
@@ -357,10 +357,10 @@ var sorts = map[string]sort{
 	}},
 	"list": {base: "list properties"}, "init": {base: "init python DIR/new", flags: map[string]use{"ci": {args: "--ci gitlab"}, "server": {args: "--server redis"}}},
 	"version": {base: "version"}, "help": {base: "help prove"},
-	"consul": {base: "consul", flags: map[string]use{ // runs until it is interrupted; TestConsul tests that
+	"consul": {base: "consul", flags: map[string]use{ // runs until it is interrupted; tested by TestConsul
 		"listen": {args: "--listen nowhere", refused: "nowhere"}, "listen-anywhere": {args: "--listen-anywhere --listen nowhere", refused: "nowhere"},
 	}},
-	"broker": {base: "broker", flags: map[string]use{ // runs until it is interrupted; TestBroker tests that
+	"broker": {base: "broker", flags: map[string]use{ // runs until it is interrupted; tested by TestBroker
 		"listen": {args: "--listen nowhere", refused: "nowhere"}, "listen-anywhere": {args: "--listen-anywhere --listen nowhere", refused: "nowhere"},
 		"refuse-transient": {args: "--refuse-transient --listen nowhere", refused: "nowhere"}, "multiple-confirms": {args: "--multiple-confirms --listen nowhere", refused: "nowhere"},
 		"route-when-published": {args: "--route-when-published --listen nowhere", refused: "nowhere"},
@@ -450,8 +450,8 @@ func (s *sort) uses(t *testing.T, command *cobra.Command) map[string]use {
 	return uses
 }
 
-// together reports whether a flag belongs to the reports, and the kind of run writes all reports in one run because a
-// run takes long.
+// together reports whether a flag is tried together with all other report flags, in one run. This holds for the report
+// flags of a kind of run that needs an adapter or a server, because each such run takes long.
 func (s *sort) together(flag string) bool {
 	_, reports := reporting[flag]
 	return s.report && s.need != "" && reports

@@ -95,7 +95,7 @@ Commands:
 Use "{{.CommandPath}} COMMAND --help" for more about a command.
 {{end}}`
 
-// arrange sets the templates of the commands' help.
+// arrange sets up the help of all commands: its groups, its templates, and the command `help`.
 func arrange(root *cobra.Command) {
 	cobra.AddTemplateFunc("flagSections", flagSections)
 	root.AddGroup(groups...)

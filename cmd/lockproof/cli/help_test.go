@@ -123,7 +123,7 @@ func TestRenamed(t *testing.T) {
 	for _, r := range renamed {
 		c, _, err := root.Find([]string{r.of})
 		if strings.HasPrefix(r.of, "/") {
-			continue // TestRenamedMembers tests these
+			continue // a member of a campaign's file: TestRenamedMembers tests it
 		}
 		name, _, _ := strings.Cut(r.now, "=")
 		if err != nil || c.Flags().Lookup(r.was) != nil || c.Flags().Lookup(name) == nil {

@@ -70,7 +70,7 @@ const (
 	installRuby  = "gem install bunny"
 	buildGo      = "(cd lockproof && go mod tidy && go build -o adapter .)"
 	buildJava    = "javac -cp " + jars + " lockproof/Adapter.java"
-	// The paths of these files on Debian.
+	// The paths of the Java libraries on Debian: RabbitMQ's client and SLF4J.
 	jars = "/usr/share/java/amqp-client.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar"
 )
 

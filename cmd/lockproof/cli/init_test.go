@@ -68,7 +68,8 @@ func TestInit(t *testing.T) {
 			}
 			t.Parallel()
 			dir := t.TempDir()
-			env := append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), asCommand+"=1") // remembers that it may run
+			// lockproof stores the permission to run the adapter below XDG_CONFIG_HOME.
+			env := append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir(), asCommand+"=1")
 			env = append(env, language.env...)
 			typed := func(args ...string) (code int, said string) {
 				cmd := exec.Command(args[0], args[1:]...)

@@ -114,8 +114,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestKeptBeside checks where a run writes its counterexample. It replaces an earlier file with the same violation. If
-// the earlier file shows another violation, it gets a name of its own.
+// TestKeptBeside checks where a run writes its counterexample. If an earlier file shows the same violation, the run
+// replaces this file. If the earlier file shows another violation, the run writes a new file, NAME.2.json.
 func TestKeptBeside(t *testing.T) {
 	t.Parallel()
 	const name = "locked-is-success.mutual-exclusion"

@@ -67,8 +67,8 @@ func printKilled(c *cobra.Command, all []*sample.Killed, of int, seed uint64, li
 	return nil
 }
 
-// tellKilled writes the results of the mutants that were run, and returns the number of those that were found. of is
-// the number of mutants that should have run.
+// tellKilled writes the results of the mutants that were run, and returns the number of mutants whose bug was found. of
+// is the number of mutants that should have run.
 func tellKilled(out io.Writer, all []*sample.Killed, of int, seed uint64, limit int) (killed int) {
 	rows := [][]string{{"  mutant", "breaks", "scenarios", "steps", "also seen broken"}}
 	for _, k := range all {

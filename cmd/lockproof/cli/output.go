@@ -118,8 +118,8 @@ func tryOutputs(c *cobra.Command) error {
 	return nil
 }
 
-// write writes the result of a run. It writes counterexamples first, so that later errors cannot lose them. The error
-// says how the run ended and what could not be written, and includes also.
+// write writes the result of a run. It writes counterexamples first, so that later errors cannot lose them. The
+// returned error says how the run ended and what could not be written. It also contains the errors in also.
 func (f *outputFlags) write(c *cobra.Command, res *engine.Result, also ...error) error {
 	res.Report.Required, res.Report.Least, res.Report.Command, res.Report.At = f.required, f.least, commandLine(), time.Now()
 	findings, unread := f.known()

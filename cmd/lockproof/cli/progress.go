@@ -52,8 +52,8 @@ func (p *progress) within(limit time.Duration) *progress {
 // say prints a progress message if the interval is over.
 func (p *progress) say(format string, args ...any) { p.part(0, 0, format, args...) }
 
-// part prints a progress message with the remaining time, if the interval is over. done of the run's of parts are
-// completed.
+// part prints a progress message with the remaining time, if the interval is over. done is the number of completed
+// parts of the run; of is the number of all its parts. Both are 0 if they are unknown.
 func (p *progress) part(done, of int, format string, args ...any) {
 	every := progressEvery
 	if p.width == nil {
@@ -78,7 +78,7 @@ func (p *progress) part(done, of int, format string, args ...any) {
 
 // left describes the remaining time, estimated from the rate so far, and at most until the run's time limit.
 func (p *progress) left(took time.Duration, done, of int) string {
-	const soon = time.Second // before that, the rate is too uncertain
+	const soon = time.Second // before one second has passed, the rate is too uncertain
 	if took < soon {
 		return ""
 	}

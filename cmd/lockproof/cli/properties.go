@@ -44,8 +44,8 @@ func (p orAll) Set(list string) error {
 	return p.properties.Set(list)
 }
 
-// external returns the properties to judge for an external lock. It includes properties that need a declaration of the
-// clients if a flag names or requires them.
+// external returns the properties to judge for an external lock: those that apply to every lock, and those in p or
+// required that are judged only if clients declare something, for example that they give fencing tokens.
 func (p *properties) external(kind lock.Kind, required *properties) property.Set {
 	return property.ApplicableExternal(kind) | (p.set|required.set)&property.Announceable
 }
@@ -61,7 +61,7 @@ func (p *properties) judged(applicable property.Set, kind lock.Kind) (property.S
 	return p.set, nil
 }
 
-// notJudged says why the first property of none is not judged.
+// notJudged says why a property is not judged for a lock type. The property is the first one in the set none.
 func notJudged(none property.Set, kind lock.Kind) string {
 	if first := none & -none; property.Applicable(kind)&first != 0 {
 		return "it is not judged of this target, by what its clients are told and what it can do"

@@ -190,11 +190,11 @@ func (r *killedRun) run(t *testing.T) {
 		}
 	}
 	select {
-	case err := <-ended: // it ended before the signal
+	case err := <-ended: // the run ended before the signal
 		ended <- err
 	case <-time.After(r.delay):
 	}
-	_ = cmd.Process.Signal(r.signal) // it may just have ended
+	_ = cmd.Process.Signal(r.signal) // fails if the run has just ended
 	err := <-ended
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() > exitInterrupted || errors.As(err, &exit) && exit.ExitCode() == exitCannot {
@@ -229,7 +229,7 @@ func (r *killedRun) check(t *testing.T) int {
 	switch {
 	case r.interrupted:
 		r.checkCard(t, files)
-	case r.signal != syscall.SIGKILL && (len(files) > 0 || r.errs.Len() > 0): // or else it had not begun
+	case r.signal != syscall.SIGKILL && (len(files) > 0 || r.errs.Len() > 0): // the run began, but printed no report
 		t.Errorf("%v: no card\n%s", r.signal, r.errs.String())
 	}
 	return len(files)

@@ -28,7 +28,8 @@ import (
 // name of a bug, or "none".
 const envOnRedis = "LOCKPROOF_TEST_ON_REDIS"
 
-// onRedis is the command that starts this test binary as that adapter with a bug; "" means no bug.
+// onRedis returns the command that starts this test binary as an adapter of a mutex on Redis, with the given bug. ""
+// means no bug.
 func onRedis(bug string) string {
 	return fmt.Sprintf("%s=%s exec '%s'", envOnRedis, cmp.Or(bug, "none"), os.Args[0])
 }
@@ -46,7 +47,8 @@ const (
 	deleteOurs = `return redis.call("get", KEYS[1]) == ARGV[1] and redis.call("del", KEYS[1]) or 0`
 )
 
-// connect connects to Redis servers. With the bug "amqp" it greets them as a broker, which they do not understand.
+// connect connects to Redis servers. With the bug "amqp" it sends them the greeting of AMQP, which they do not
+// understand.
 func (m *keyMutex) connect(urls []string) error {
 	if at := os.Getenv("REDIS_AT"); at != "" {
 		urls = []string{at}
@@ -300,7 +302,7 @@ func TestKilledOnRedis(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // the error only says that it was killed
+	_ = cmd.Wait() // the error only says that the process was killed
 	waitFor(t, "the end of the servers", func() bool {
 		return !slices.ContainsFunc(servers, func(pid string) bool { return status(pid, "Name") == "redis-server" })
 	})

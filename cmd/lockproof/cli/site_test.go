@@ -18,7 +18,8 @@ var (
 )
 
 // TestSite builds the documentation as a web site. Links must lead to existing pages, and every page must be in the
-// menu. Certain search words must lead to a page.
+// menu. The page words.html must lead from some words, such as "fencing", to a page, and the search must know these
+// words.
 func TestSite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: -short leaves out what takes programs")

@@ -268,8 +268,8 @@ func TestWrittenCI(t *testing.T) {
 
 var allTrials = flag.Bool("all-trials", false, "have each library judged on each service, as many scenarios as init writes")
 
-// trials are edits that put a common bug into an adapter: if another client has the lock, the client believes that it
-// holds it.
+// trials are edits that put a common bug into an adapter: if an acquire is refused because another client has the lock,
+// the adapter's client believes that it holds the lock.
 var trials = map[string]struct{ file, right, wrong string }{
 	"python": {"lockproof/adapter.py", "                raise\n            self.channel()\n", "                raise\n            self.channel()\n            self.held = True\n"},
 	"go":     {"lockproof/adapter.go", "\t\t_, err = l.channel()\n\t\treturn false, err\n", "\t\t_, err = l.channel()\n\t\tl.held = err == nil\n\t\treturn l.held, err\n"},

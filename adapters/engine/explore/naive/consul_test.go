@@ -42,8 +42,8 @@ var consulNames = [...]string{"takes its key", "reads who is alive", "reads", "w
 type consulClient struct {
 	op, at, tries           int8
 	holds, full, dead, gone bool
-	there                   bool // what the client has read: the key exists; its index and holders; live sessions
-	index, holders, live    uint8
+	there                   bool  // whether the lock's key existed when the client read it
+	index, holders, live    uint8 // the key's index and holders, and the live sessions, when the client read them
 }
 
 type consulState struct {
@@ -158,7 +158,8 @@ func (m *consulModel) step(s *consulState, c int) (step string, broken []string)
 	return step, broken
 }
 
-// leave removes holders from the lock's key during a release. The option removes says which.
+// leave removes holders from the lock's key during a release: the client itself, or all holders if removes is
+// "everyone". If removes is "key", it deletes the key.
 func (m *consulModel) leave(s *consulState, cl *consulClient, bit uint8) {
 	switch m.removes {
 	case "key":
@@ -196,7 +197,7 @@ func (m *consulModel) next(s consulState, to func(step string, s consulState, br
 			cl := &s.clients[c]
 			held := s.holders & s.live
 			if m.prune == "none" {
-				held = s.holders // with this option nobody removes dead clients
+				held = s.holders // without pruning, dead clients stay in the lock's key
 			}
 			cl.full = cl.full || cl.at > consulKey && cl.at <= consulGaveUp && bits.OnesCount8(held) >= m.slots
 		}

@@ -36,7 +36,7 @@ type configuration struct {
 	calls, adminCalls      string
 	faults                 sim.FaultBounds
 	leave                  property.Set // properties that are not compared
-	any                    bool         // explore uses any number of clients and crashes: it may find more violations
+	any                    bool         // explore uses any number of clients and crashes, so it may find more
 }
 
 func (c *configuration) set(name string, value any) {
@@ -120,8 +120,8 @@ func path[S comparable](seen map[S]reached[S], start, s S) (steps []string) {
 	return steps
 }
 
-// compared maps each property of a naive model to the equivalent properties of explore. It suffices if one of them is
-// violated.
+// compared maps each property of a naive model to the corresponding properties of explore. If explore finds one of
+// these violated, that counts as a violation of the naive model's property.
 type compared map[string][]property.Property
 
 // verdicts returns explore's verdicts on the compared properties. whole is false if the exploration is incomplete; then
@@ -229,7 +229,8 @@ func agree(t *testing.T, few int, by compared, draw drawer, once ...uint64) {
 	t.Logf("seeds %d to %d: %d configurations compared, %d disagree, %d too large here", *from, *from+uint64(few)-1, judged, differ, left)
 }
 
-// disagree reports each property on which the two models have different verdicts.
+// disagree fails the test for each property on which the two models have different verdicts, and reports whether there
+// is one. It ignores a violation if the other model may have missed it, for example because its search was incomplete.
 func disagree(t *testing.T, seed uint64, c *configuration, naive outcome, found map[string]bool, whole bool, by compared) (any bool) {
 	for name := range by {
 		steps, here := naive.violated[name]

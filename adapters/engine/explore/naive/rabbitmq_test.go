@@ -41,7 +41,7 @@ var queueNames = [...]string{"probes the slot", "probes the holder", "declares t
 type queueClient struct {
 	op, at, slot, tries int8
 	holds, dead, gone   bool
-	existed             uint8 // the slots that existed at some moment of its current call, as bits
+	existed             uint8 // the slots that existed at some moment of the client's current call, as bits
 }
 
 type queueState struct {

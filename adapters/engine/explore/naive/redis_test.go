@@ -43,13 +43,13 @@ const (
 type redisClient struct {
 	op, doing, number, priority int8
 	holds                       bool
-	unsettled                   int8 // bit n: it gave up its acquire number n while a victim may still have worked
+	unsettled                   int8 // bit n: the client gave up its n-th acquire while a victim may still have worked
 	belief, waits, age          int8
 	asked                       [3]int8 // for each victim: 1 if asked to stop, 2 if it has acknowledged
-	owes, thefts                [3]int8 // unread messages by thief: number of the stolen acquire, and of the thief's
+	owes, thefts                [3]int8 // unread messages, by thief: number of the stolen and of the thief's acquire
 	sworn                       [3]int8 // acknowledgements in flight, by thief: number of the thief's acquire, or 0
 	owed                        [3]int8 // acknowledgements to send, by thief, when the own victims have acknowledged
-	stops                       int8    // the thief, from 1, to whom it acknowledged before it stopped working, or 0
+	stops                       int8    // the thief, from 1, acknowledged before the client stopped working; 0: none
 }
 
 type redisState struct {
@@ -144,12 +144,12 @@ func (m *redisModel) acquire(s *redisState, c int, priority int8) string {
 		}
 		own := e.client == mine.client
 		if own && (!m.silent || cl.unsettled&(1<<e.number) == 0) {
-			continue // it knows that nobody works because of its own earlier attempt
+			continue // the client takes it that no victim of its own earlier acquire still works
 		}
 		waiting = true
 		cl.asked[e.client-1] = 1
 		if own {
-			continue // a victim of that attempt may still work
+			continue // waits for a victim of its own earlier acquire, which may still work; no message is sent
 		}
 		s.clients[e.client-1].owes[c], s.clients[e.client-1].thefts[c] = e.number, cl.number
 	}
@@ -314,7 +314,7 @@ func (m *redisModel) acknowledged(s *redisState, c, victim int) {
 			cl.sworn[d] = owed
 		}
 	}
-	m.giveUp(s, c) // the own thieves were told, and no victim is working any more
+	m.giveUp(s, c) // the client's thieves get their acknowledgements, and none of its victims still works
 }
 
 // step takes the client's next step that needs no message.
@@ -370,7 +370,7 @@ func (m *redisModel) step(s redisState, c int, arrive func(string, redisState)) 
 			continue
 		}
 		if call == "refresh" && i+1 < len(s.entry) && s.entry[i+1].client != 0 {
-			continue // its permit was stolen: refresh does not extend this claim
+			continue // the claim was stolen: refresh does not extend it
 		}
 		own = true
 		if call == "refresh" {

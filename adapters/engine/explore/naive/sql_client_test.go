@@ -52,7 +52,7 @@ func (m *sqlModel) heed(s *sqlState, c int, k sqlCommand, rows, failure int8) (b
 		return nil
 	}
 	if failure != sqlOK && (k != sqlFind || m.postgres) {
-		rows = 1 // with this option, a timeout counts as success
+		rows = 1 // with the option proceed, a timeout counts as success
 	}
 	switch {
 	case k == sqlRollback:
@@ -137,8 +137,8 @@ func (m *sqlModel) done(s *sqlState, c int) (broken []string) {
 	return broken
 }
 
-// observe records facts that hold now, at a moment of each call in progress, for example whether all slots are taken.
-// It returns the properties that are violated now.
+// observe updates what each call in progress has seen, for example that all slots were taken at some moment. It returns
+// the properties that are violated now.
 func (m *sqlModel) observe(s *sqlState) (broken []string) {
 	var live, held uint8
 	first, last := m.span()

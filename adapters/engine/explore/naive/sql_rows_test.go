@@ -309,8 +309,8 @@ func (s *sqlState) around(i int) (gap uint8) {
 	return gap
 }
 
-// deadlock returns the victim if a client that begins to wait causes a deadlock of two clients. MariaDB chooses the
-// client that has locked and changed fewer rows, or the client that waits last.
+// deadlock returns the victim if client c, which begins to wait, causes a deadlock of two clients on MariaDB. Otherwise
+// any is false. MariaDB chooses the client that has locked and changed fewer rows. If both have as many, it chooses c.
 func (m *sqlModel) deadlock(s *sqlState, c int) (victim int, any bool) {
 	d := 1 - c
 	if m.postgres || m.clients != 2 || s.clients[d].wait != 1 {
@@ -374,7 +374,7 @@ func (m *sqlModel) change(s *sqlState, c int, k sqlCommand) (rows, failure int8,
 		case m.postgres && !m.candidate(cl, i):
 			continue
 		case !m.postgres && k != sqlPurge && i != m.own(cl, token):
-			continue // MariaDB finds the lease by its key
+			continue // MariaDB finds the lease by its key, and reads no other row
 		case !m.postgres && r.token == 0 && r.owner == 0: // the row does not exist
 			switch {
 			case !m.repeatable || m.slotForm:

@@ -82,7 +82,7 @@ func (m *sqlModel) settle(s sqlState, each func(s sqlState)) {
 			continue
 		}
 		moved = true
-		if !waits { // otherwise it now waits for another row
+		if !waits { // otherwise the command now waits for another row
 			m.complete(&after, c, k, rows, failure)
 		}
 		m.settle(after, each)
@@ -176,7 +176,7 @@ func (m *sqlModel) step(s sqlState, c int, arrive func(step string, s sqlState, 
 			return
 		}
 		if m.lockWait == 0 || !m.overdue(&s) {
-			cl.wait = 2 // counts the present as a moment of the call that begins
+			cl.wait = 2 // makes observe treat the call that begins now as a call in progress
 			m.observe(&s)
 			cl.wait = 0
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// sqlCommand is a command of the two published forms of a lock in a database.
+// sqlCommand is a command that a client of a lock in a database sends. The lock has two published forms, for example
+// one with a row for each slot (slotForm).
 type sqlCommand int8
 
 const (
@@ -69,14 +70,14 @@ type sqlRow struct {
 type sqlClient struct {
 	op, pc                 int8
 	dead, noticed          bool
-	wait                   int8 // 1: its command waits for a row lock; 2: it has not read its command's result yet
+	wait                   int8 // 1: the client waits for a row lock; 2: it has waited, and must still read the result
 	rows, failure          int8
-	at                     int8 // the row that its command waits for
+	at                     int8 // the row that the client's command waits for
 	waited                 int16
 	begun, stated, sent    int16 // begin of its transaction and statement; sending of the command that sets its lease
 	inTransaction, aborted bool
 	snapshot               bool
-	old                    [7]sqlRow // the snapshot of its transaction
+	old                    [7]sqlRow // the rows as of the snapshot of the client's transaction
 	gaps                   uint8     // MariaDB, REPEATABLE READ: tokens that no other client may insert meanwhile
 	candidates             uint8
 	try, found             int8

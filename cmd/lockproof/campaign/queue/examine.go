@@ -48,7 +48,7 @@ func (r *run) examine(ctx context.Context, s campaign.Shard, a stored) (any, err
 	if errors.As(err, &misfit) {
 		return r.giveBack(ctx, s, a, misfit)
 	}
-	if err != nil || r.config.Server.URL == "" && a.revision > r.resumed { // no other process can have written it
+	if err != nil || r.config.Server.URL == "" && a.revision > r.resumed { // only this process can have written it
 		return result, err
 	}
 	if r.mayRun && (r.doubt || r.chosen(s) || r.job.News(result)) {

@@ -35,7 +35,7 @@ const (
 	keyManifest = "manifest"
 	keyStatus   = "status"
 	keyElapsed  = "elapsed" // running time of the campaign
-	keyOver     = "over"    // why the campaign is over; missing before that
+	keyOver     = "over"    // why the campaign is over; missing while it is not
 	keyFailed   = "failed"  // why a worker could not carry out a shard
 )
 

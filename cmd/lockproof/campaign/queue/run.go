@@ -78,7 +78,7 @@ type run struct {
 	told        time.Time        // when progress was last reported
 	last        *campaign.Status // the final status of a campaign that is over
 	paged       time.Time        // when a page was last made
-	paging      time.Duration    // how long making that page took
+	paging      time.Duration    // how long making the last page took
 	found       int              // number of executions in earlier runs
 
 	refusals
@@ -87,7 +87,7 @@ type run struct {
 	doubt   bool        // a false result was seen, so every shard is repeated from now on
 	block   int         // index of the current block of shards; one shard of each block is repeated
 	pick    int         // number of the shard to repeat
-	end     int         // number after that of the last known shard
+	end     int         // number of shards in all batches so far
 	mu      sync.Mutex
 	failed  error // why a worker in this process stopped
 }
@@ -217,7 +217,7 @@ func (r *run) takeIn(ctx context.Context, s campaign.Shard, a stored) (taken boo
 	return true, nil
 }
 
-// mostRedelivered is the maximum number of repeated deliveries of a shard that is counted.
+// mostRedelivered limits how many repeated deliveries of one shard are counted.
 const mostRedelivered = 1000
 
 // rest is called when the campaign stops within a batch. It processes results that arrived after a missing one.

@@ -91,7 +91,7 @@ func enabled(ctx context.Context, ask func() error) error {
 // granted are the limits that a server must respect. Results are megabytes long.
 var granted = bound.Limits{Connect: connecting, Most: 128 << 20, Greeting: 1 << 20}
 
-// patient connects to a server within these limits.
+// patient makes connections to a server within the limits of granted.
 type patient struct{}
 
 // Dial implements [nats.CustomDialer].

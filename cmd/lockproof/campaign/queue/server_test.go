@@ -26,7 +26,7 @@ func TestEnabled(t *testing.T) {
 	}
 }
 
-// TestEnabledUnanswered checks that the error says so if the server has not answered at all.
+// TestEnabledUnanswered checks that the error says that the server has not answered, if it has never answered.
 func TestEnabledUnanswered(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

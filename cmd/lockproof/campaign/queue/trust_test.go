@@ -234,7 +234,7 @@ func TestFalseResults(t *testing.T) {
 			forge(t, kv, key, result(t, kv, key, map[string]any{"result": answer.Result}))
 		}
 		says := "carried out again, it comes to something else"
-		if target == "locked-is-success" { // the repeated shard is chosen at random, and earlier false results remain
+		if target == "locked-is-success" { // false results remain in shards before the repeated one, which is random
 			mutantIsRed(t, server, p, says)
 			continue
 		}
@@ -243,7 +243,7 @@ func TestFalseResults(t *testing.T) {
 }
 
 // mutantIsRed runs a mutant's campaign with forged results again. It checks that mutual exclusion is violated, and that
-// the runner prints says.
+// the runner prints the text in says.
 func mutantIsRed(t *testing.T, server campaign.Server, p *campaign.Plan, says string) {
 	t.Helper()
 	var said []string

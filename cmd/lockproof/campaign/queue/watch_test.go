@@ -9,8 +9,8 @@ import (
 	"github.com/lockproof/lockproof/internal/natstest"
 )
 
-// TestWatched checks a watcher of a campaign on a server. It must receive each page once. It must learn that the
-// campaign is reported only when the last page is stored.
+// TestWatched checks a watcher of a campaign on a server. It must receive each page once. It must not learn that the
+// campaign is reported before the last page is stored.
 func TestWatched(t *testing.T) {
 	real := natstest.Start(t, "")
 	server := campaign.Server{URL: real.URL}

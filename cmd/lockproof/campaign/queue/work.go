@@ -102,7 +102,7 @@ func (w *worker) carry(ctx context.Context, message jetstream.Msg) error {
 	s, err := decodeShard(w.job, message.Data())
 	if err != nil {
 		w.refuse("queue %s: a message among the shards is refused: %v", w.Queue.name, err)
-		_ = message.Term() // without this it would be delivered and refused again
+		_ = message.Term() // without this the message would be delivered and refused again
 		return nil
 	}
 	done, err := w.Queue.done(ctx, s)
@@ -170,7 +170,7 @@ func (w *worker) vouch(message jetstream.Msg) (stop func()) {
 // failed records why a shard could not be carried out, and returns the shard to the queue. A shard that was interrupted
 // is returned without a record.
 func (w *worker) failed(ctx context.Context, s campaign.Shard, message jetstream.Msg, err error) error {
-	_ = message.Nak() // without this it would be delivered again only when its lease is over
+	_ = message.Nak() // without this the shard would be delivered again only when its lease is over
 	if ctx.Err() != nil {
 		_ = w.nc.FlushTimeout(asking)
 		return ctx.Err()
