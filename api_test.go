@@ -124,8 +124,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestUntrusted: Replay refuses a counterexample without a Target. LoadCounterexample returns one if the file names a
-// shell command.
+// TestUntrusted: Replay refuses a counterexample without a Target. LoadCounterexample returns such a counterexample if
+// the file names a shell command.
 func TestUntrusted(t *testing.T) {
 	if _, err := lockproof.Replay(t.Context(), new(lockproof.Counterexample), lockproof.Options{}); !errors.Is(err, lockproof.ErrInvalid) {
 		t.Errorf("got %v", err)

@@ -30,7 +30,7 @@ type ProtocolError struct {
 	error
 }
 
-// kindError is an error that also matches kind in errors.Is; kind is one of the errors above.
+// kindError is an error that also matches kind in errors.Is; kind is, for example, ErrInvalid.
 type kindError struct {
 	error
 	kind error

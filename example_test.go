@@ -208,7 +208,8 @@ func ExampleTarget_With() {
 	// removal-drains violated
 }
 
-// A semaphore with slots 1 and 3, but without slot 2. An acquire scans only slot 1, and an add of one slot makes three.
+// A semaphore with slots 1 and 3, but without slot 2. An acquire looks only at slot 1, since its scan ends at the
+// gap. An add of one slot creates slot 2. Then there are three slots.
 func ExampleExplore_fromHoles() {
 	res, err := lockproof.Explore(context.Background(), lockproof.Target{}, lockproof.Bounds{
 		Options:    lockproof.Options{Properties: []lockproof.Property{lockproof.ContiguousSlots, lockproof.Progress}},

@@ -15,8 +15,8 @@ import (
 
 const module = "github.com/lockproof/lockproof"
 
-// below are the folders whose packages a folder's packages may import, besides their own folder; "." is the API.
-// Packages that serve tests only are in internal.
+// below says, for each top-level folder, from which other folders its packages may import; "." is the API. Packages in
+// internal only serve tests, and may import any.
 var below = map[string][]string{
 	"model":     {},
 	"sim":       {"model", "histories"},

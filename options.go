@@ -257,8 +257,8 @@ func (o *Bounds) check() error {
 	return check(append(faults, count{"Clients", o.Clients}, count{"Admins", o.Admins})...)
 }
 
-// from puts the counterexample in whose state the exploration begins into e. It does nothing if From is nil and After
-// is 0.
+// from copies From and After to e: the exploration begins in the state of the counterexample From after step After. It
+// does nothing if From is nil and After is 0.
 func (o *Bounds) from(e *explore.Exploration) error {
 	switch {
 	case o.From == nil && o.After == 0:

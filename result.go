@@ -16,7 +16,7 @@ import (
 type Result struct {
 	Target, Server                           string
 	Judgements                               []Judgement // one for each property, in the order of the report
-	Executions, States, Commands, Operations int         // numbers of those run or visited
+	Executions, States, Commands, Operations int         // how many of each were run or visited
 	Elapsed                                  time.Duration
 	engine                                   *engine.Result
 	page                                     func(io.Writer) error

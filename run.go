@@ -40,7 +40,7 @@ type run struct {
 	end      func()           // cancels ctx
 	restarts bool             // the server must be one that can be restarted
 	past     *kept.Past       // counterexamples of earlier runs, which are carried out first; nil if there are none
-	earlier  *kept.Earlier    // results of carrying out those in past
+	earlier  *kept.Earlier    // results of running the counterexamples in past again
 	known    known.Findings   // accepted violations, which do not fail the run until they expire
 }
 
@@ -122,7 +122,7 @@ func (r *run) start() (err error) {
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
 	r.end = cancel
-	if r.broker.CanRestart() { // this process started the server, and ends it
+	if r.broker.CanRestart() { // this process started the server and will stop it, so nothing has to be registered
 		return nil
 	}
 	found, err := r.broker.Register(ctx, func(error) { cancel() }) // Stop returns the reason

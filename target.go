@@ -28,7 +28,7 @@ const Semaphore, Mutex, PersistentMutex Kind = "semaphore", "mutex", "persistent
 type Target struct {
 	name    string
 	own     *lock.Target // a lock of this module; nil is an external lock
-	kind    Kind         // type of lock as which it is judged; "" until it is known
+	kind    Kind         // lock type as which the target is judged; "" until it is known
 	exec    string
 	connect func(ctx context.Context, url string) (Lock, error)
 	machine func(lock.Kind) (*lock.Target, *protocol.Guard) // makes own and guard, at the start of each run
@@ -101,7 +101,7 @@ func (t Target) As(k Kind) Target {
 	return t
 }
 
-// With sets an option of the target. Prove draws the other options.
+// With sets an option of the target. Prove draws values for options that are not set.
 func (t Target) With(option, value string) Target {
 	t.options = append(slices.Clip(t.options), [2]string{option, value})
 	return t
@@ -120,20 +120,20 @@ func (t Target) Promising(contract string) Target {
 	return t
 }
 
-// HeldBy names the thing on the broker whose owner holds an external lock, such as "queue jobs-{slot}". Errors are then
-// found earlier.
+// HeldBy names the thing on the broker whose owner holds an external lock, such as "queue jobs-{slot}". Then a client's
+// wrong belief that it holds the lock is found as soon as it begins.
 func (t Target) HeldBy(what string) Target {
 	t.client.holding = what
 	return t
 }
 
-// Patience is the time to wait for a client that sends nothing; 0 is 2 s.
+// Patience sets the time to wait for a client that sends nothing; 0 means 2 s.
 func (t Target) Patience(d time.Duration) Target {
 	t.client.patience = d
 	return t
 }
 
-// Limit is the maximum duration of a Protocol's method, or of an external client's call in Stress; 0 is 10 s.
+// Limit sets the maximum duration of a Protocol's method, or of an external client's call in Stress; 0 means 10 s.
 func (t Target) Limit(d time.Duration) Target {
 	t.client.limit = d
 	return t

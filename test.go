@@ -25,8 +25,8 @@ const (
 const replayVariable = "LOCKPROOF_REPLAY"
 
 // Test judges a lock inside go test, with a subtest for each property. It writes counterexamples to testdata/lockproof.
-// Later runs replay these first, and fail as long as one is still violated. Those that pass now are moved to the
-// subfolder passed. LOCKPROOF_REPLAY=FILE replays one file. If lockproof.known.yaml beside the test accepts a
+// Later runs replay these first, and fail as long as one still shows its violation. Those that pass now are moved to
+// the subfolder passed. LOCKPROOF_REPLAY=FILE replays one file. If lockproof.known.yaml beside the test accepts a
 // violation, its property is skipped until the entry expires.
 func Test(tb testing.TB, t Target, s Sample) {
 	tb.Helper()

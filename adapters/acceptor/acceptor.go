@@ -25,7 +25,7 @@ func Listen() (*Acceptor, error) {
 	return &Acceptor{listener: listener, conns: make(map[net.Conn]bool)}, nil
 }
 
-// Serve begins to accept connections. It calls serve for each, and closes the connection when serve returns.
+// Serve begins to accept connections. For each connection it calls serve, and closes the connection when serve returns.
 func (a *Acceptor) Serve(serve func(net.Conn)) {
 	a.work.Go(func() {
 		for {

@@ -118,7 +118,7 @@ type conn struct {
 	address string
 	kept    *kept        // where to record an exceeded limit; nil if nowhere
 	asked   atomic.Int64 // time of the last byte that we sent, in Unix nanoseconds
-	came    atomic.Int64 // number of bytes received since then
+	came    atomic.Int64 // number of bytes received since our last byte or, before that, since the start
 	spoken  atomic.Bool  // whether we have sent something
 	theirs  atomic.Int64 // the read deadline that the user of the connection has set, in Unix nanoseconds; 0 if none
 }
@@ -152,8 +152,8 @@ func (c *conn) Read(p []byte) (int, error) {
 // due returns the time by which the answer has to be complete.
 func (c *conn) due() time.Time { return time.Unix(0, c.asked.Load()).Add(c.limits.Answer) }
 
-// limit sets the read deadline to the time by which the answer has to be complete. If the user of the connection has
-// set an earlier deadline, that one stays, and ours is false.
+// limit sets the read deadline to the time by which the answer has to be complete, and returns true. It returns false
+// if there is no such time, or if an earlier deadline that the user of the connection has set stays.
 func (c *conn) limit() (ours bool, err error) {
 	if c.limits.Answer == 0 {
 		return false, nil

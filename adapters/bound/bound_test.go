@@ -12,8 +12,8 @@ import (
 	"github.com/lockproof/lockproof/internal/boundtest"
 )
 
-// TestLimits: if an answer does not come, does not end, or is too long, the error says which, and names the server's
-// address.
+// TestLimits: if a server sends no answer, does not end its answer, or sends too much, the error says which of these
+// happened. It also names the server's address.
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
 		server boundtest.Hostile

@@ -20,8 +20,8 @@ import (
 	"github.com/lockproof/lockproof/model/consul"
 )
 
-// EnvAddress names the environment variable with the address of a Consul agent, which Consul's own clients use: host:port,
-// or a URL.
+// EnvAddress names the environment variable with the address of a Consul agent: host:port, or a URL. Consul's own
+// clients use the same variable.
 const EnvAddress = "CONSUL_HTTP_ADDR"
 
 // ErrNoAgent is wrapped by the error of [Find] if no agent is named.
@@ -128,7 +128,8 @@ func (a *Agent) ask(ctx context.Context, method, path, body string) (answer, []b
 	return answer{res.StatusCode, index}, bytes.TrimSpace(data), err
 }
 
-// late returns err or, if the context has ended, the reason for that.
+// late returns err. If err only says that the context's deadline has passed, and the server exceeded a limit, late
+// returns the error that says so.
 func late(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), bound.ErrServer) {
 		return context.Cause(ctx)

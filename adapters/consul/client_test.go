@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestOfficialClient runs tests of the lock and the semaphore of hashicorp/consul/api on the simulated server. They
-// are a separate module, since this module does not depend on that client, and run only on request.
+// TestOfficialClient runs tests of the lock and the semaphore of hashicorp/consul/api on the simulated server. The
+// tests are in a separate module, since this module does not depend on that client. They run only if the environment
+// variable LOCKPROOF_CONSUL_CLIENT is set.
 func TestOfficialClient(t *testing.T) {
 	if os.Getenv("LOCKPROOF_CONSUL_CLIENT") == "" {
 		t.Skip("Consul's official client is run by `make consul`, which sets LOCKPROOF_CONSUL_CLIENT: it downloads modules")

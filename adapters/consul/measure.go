@@ -20,7 +20,7 @@ type measuredAgent struct{ agent *Agent }
 // Name implements [measure.Server].
 func (m measuredAgent) Name() string { return m.agent.Version }
 
-// Lock implements [measure.Server]. A session's TTL is at least ten seconds, whatever lease is.
+// Lock implements [measure.Server]. A session's TTL is at least ten seconds, even if lease is shorter.
 func (m measuredAgent) Lock(ctx context.Context, t *lock.Target, lease time.Duration) (measure.Lock, error) {
 	o := consul.Table.Of(t.Settled(lock.BackendOf(t).Defaults))
 	o.TTL = int(max(lease, defaultTTL).Milliseconds())

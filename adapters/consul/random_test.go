@@ -62,7 +62,8 @@ func (r request) String() string {
 	return fmt.Sprintf("%s key %d session %d %s index %d flags %d %q", r.verb, r.key, r.session, r.how, r.index, r.flags, r.body)
 }
 
-// The keys of requests. Some are prefixes of others. requestSessions is the number of sessions that exist at most.
+// requestKeys are the keys that requests are about. Some are prefixes of others. requestSessions is the maximum number
+// of sessions at one time.
 var requestKeys = []string{"a", "a/b", "a/bc", "d"}
 
 const requestSessions = 3
@@ -97,7 +98,7 @@ type side struct {
 
 func newSide(a *agent) *side {
 	s := &side{agent: a, known: make(map[string]string), told: make(map[string]uint64)}
-	for i := range s.sessions { // IDs of sessions that do not exist
+	for i := range s.sessions { // until a request creates a session, its ID is one that no session has
 		s.sessions[i] = fmt.Sprintf("00000000-0000-0000-0000-%012d", i)
 	}
 	return s
@@ -174,7 +175,8 @@ var (
 	indices = regexp.MustCompile(`"(Create|Modify)Index":\d+`)
 )
 
-// named returns the body of an answer with common names. It returns "" for an error, whose text may differ.
+// named returns the body of an answer, in which common names replace session IDs and indices. It returns "" for an
+// error, since its text may differ between the servers.
 func (s *side) named(status int, body string) string {
 	if status != 200 {
 		return ""

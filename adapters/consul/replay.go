@@ -134,8 +134,9 @@ func (p *replayer) call(trace, agent string) {
 	p.to, p.from = strings.NewReplacer(to...), strings.NewReplacer(from...)
 }
 
-// end destroys at the agent the sessions that have ended in the trace since the last request. The request itself may
-// destroy a session, or create one that reuses the name of an ended one.
+// end destroys at the agent the sessions that have ended in the trace before the request sent. It does not destroy
+// the session that this request itself destroys. If the request creates a session, an earlier one of the same name
+// has ended.
 func (p *replayer) end(ctx context.Context, sent *consul.Sent) error {
 	about, method := sent.Request.Session.ID, sent.Request.Method
 	for i, s := range p.sessions {

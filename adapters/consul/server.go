@@ -37,8 +37,8 @@ type Server struct {
 	store   server.Server
 	begun   bool
 	passed  time.Time                // time up to which the store has advanced
-	changed chan struct{}            // closed when the store may have changed, then replaced
-	waiting map[string]chan struct{} // by client: changed when its query last found nothing new
+	changed chan struct{}            // closed, and replaced by a new channel, when the store may have changed
+	waiting map[string]chan struct{} // by client: the value of changed when its blocking query last found no change
 }
 
 // ServeHTTP implements [http.Handler].
@@ -131,7 +131,7 @@ func (s *Server) now() time.Time {
 // await waits until the store may have changed, or until the given time. It returns false if the client has
 // disconnected.
 func (s *Server) await(r *http.Request, again <-chan struct{}, until time.Time) bool {
-	var due <-chan time.Time // nil if time is virtual: then Advance closes again
+	var due <-chan time.Time // nil if time is virtual: then Advance closes the channel again
 	if !s.still {
 		pause := time.NewTimer(min(time.Until(until), s.nextEnd()))
 		defer pause.Stop()
@@ -266,7 +266,7 @@ func lockDelayOf(asked any) (int64, error) {
 		if delay, err = time.ParseDuration(d); err != nil {
 			return 0, fmt.Errorf("LockDelay: %w", err)
 		}
-	case float64: // nanoseconds, or seconds if the number is small
+	case float64: // in nanoseconds or, if the number is below 1,000,000, in seconds
 		if delay = time.Duration(d); delay < time.Millisecond {
 			delay = time.Duration(d * float64(time.Second))
 		}

@@ -81,12 +81,12 @@ func TestSpaces(t *testing.T) {
 	for _, key := range []string{dead.mark + "jobs", alive.mark + "jobs", "lockproof.mine/x"} {
 		a.want("PUT", "/v1/kv/"+key, "x", 200, "true")
 	}
-	stranger, _ := stress.Proof() // nobody has its secret
+	stranger, _ := stress.Proof() // no key contains the secret of this mark
 	for key, value := range map[string]string{stranger + "/x": "theirs", stranger + "/proof": dead.secret, stress.Prefix() + "/y": "theirs"} {
 		a.want("PUT", "/v1/kv/"+key, value, 200, "true")
 		defer a.want("GET", "/v1/kv/"+key, "", 200, "")
 	}
-	a.want("PUT", "/v1/session/destroy/"+dead.session, "", 200, "true") // as if its TTL were over
+	a.want("PUT", "/v1/session/destroy/"+dead.session, "", 200, "true") // as if the session's TTL were over
 	next, err := real.space(t.Context())
 	if err != nil {
 		t.Fatal(err)

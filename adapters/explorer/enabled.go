@@ -26,8 +26,8 @@ func (x *exploration) enabled(w *sim.World, at int) (all []Choice) {
 	return all
 }
 
-// candidates returns actions of every kind, possible or not. They include taken, the action that the execution takes
-// here.
+// candidates returns actions of every kind, whether they are possible in w or not. They include taken, the action that
+// the execution takes in this state.
 func candidates(w *sim.World, clients int, taken scenario.Action) (all []scenario.Action) {
 	add := func(kind scenario.ActionKind, c uint8, late bool, arg uint32) {
 		all = append(all, scenario.Action{Kind: kind, Client: c, Late: late, Arg: arg})

@@ -86,7 +86,7 @@ type Choice struct {
 type Judged struct {
 	Name     string `json:"name"`
 	Sentence string `json:"sentence"`
-	Step     int    `json:"step,omitzero"` // number, from 1, of the step that violates it; 0 if it is not violated
+	Step     int    `json:"step,omitzero"` // number, from 1, of the step that violates the property; 0 if none does
 	Explain  string `json:"explain,omitzero"`
 	Cause    string `json:"cause,omitzero"`
 }
@@ -208,8 +208,8 @@ func (x *exploration) walk(s *scenario.Scenario, at int) (steps []Step, enabled 
 	return steps, enabled
 }
 
-// whose returns a step's text, preceded by the name of the client that takes the step if the text does not begin with
-// it.
+// whose returns a step's text, beginning with the name of the client that takes the step, such as "c1 ". It adds the
+// name if the text does not begin with it. A step without a client gets no name.
 func whose(a scenario.Action, text string) string {
 	if name := fmt.Sprintf("c%d ", a.Client); a.Client > 0 && !strings.HasPrefix(text, name) {
 		return name + text

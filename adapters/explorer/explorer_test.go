@@ -42,8 +42,8 @@ func ask(t *testing.T, q Request) *Response {
 	return &r
 }
 
-// TestVerdicts: the explorer's verdicts on every counterexample equal those of the command line. So do the verdicts
-// on the files that the explorer saves, at the end of the execution and after each other choice at one step.
+// TestVerdicts: for each counterexample, the explorer's verdicts equal those of a replay, of its file and of the file
+// that the explorer saves. At one step the test also takes every possible action, and compares the verdicts again.
 func TestVerdicts(t *testing.T) {
 	for i, file := range files(t) {
 		data, err := os.ReadFile(file)

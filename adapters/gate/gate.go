@@ -73,7 +73,7 @@ type Role uint8
 
 const (
 	Plain      Role = iota
-	Opens           // from then on, the server has the connection
+	Opens           // the server has the connection only from this command on
 	Closes          // the client closes the connection
 	ClosesPart      // the client closes a part of the connection
 )
@@ -91,14 +91,15 @@ type Command interface {
 	Pipelined() bool
 	// Replies reports whether the server sends a reply that the client waits for.
 	Replies() bool
-	// MayChange reports whether the command may change the server's state of a lock.
+	// MayChange reports whether the command may change the state of a lock on the server.
 	MayChange() bool
 	// IsNext reports whether all commands that must pass before this one have passed.
 	IsNext() bool
-	// Obsolete reports whether the command's connection, or its part of the connection, has ended since, so that the command
-	// has no effect.
+	// Obsolete reports whether the command's connection, or its part of the connection, has ended since the command
+	// arrived. Then the command has no effect.
 	Obsolete() bool
-	// Broken reports whether the command's part of the connection will end instead; see [Conn.Break].
+	// Broken reports whether the server will end the command's part of the connection instead of carrying out the
+	// command; see [Conn.Break].
 	Broken() bool
 	// Pass lets the command through to the server. When Pass returns, the command has taken effect or waits at the server,
 	// and its reply is on its way to [Gate.Answered]. Pass panics if it is called twice, or before IsNext is true.
@@ -145,8 +146,8 @@ type Answer interface {
 	Ends() bool
 	// Voids reports whether the answer makes a waiting command void, so that it must not pass any more.
 	Voids(Command) bool
-	// Send sends the answer to the client. scheduled is true if a schedule decides what happens. If servers of this
-	// kind sometimes send two answers together, the answer may then be held back and sent with the next one.
+	// Send sends the answer to the client. scheduled is true if a schedule decides what happens. If so, and if servers
+	// of this kind sometimes send two answers as one, Send may hold the answer back until the next one is sent.
 	Send(scheduled bool)
 	// Lose drops the answer, so that the client never receives it.
 	Lose()
@@ -182,7 +183,8 @@ type Server interface {
 	Listen(Gate, Limits) (Address, error)
 	// Endpoints is the number of servers. Commands of one client to several servers may pass in any order.
 	Endpoints() int
-	// Prefix begins the names of all locks on the server, so that they differ from the names of others.
+	// Prefix is the text with which the names of the runs' locks begin, so that other programs on the server do not
+	// use the same names. It is "" if no others use the server.
 	Prefix() string
 	// Ours reports whether the server's time is virtual, so that Advance lets it pass.
 	Ours() bool
@@ -200,8 +202,9 @@ type Server interface {
 	Canonical(item string) string
 	// Words are the words for an item and for its amount.
 	Words() (item, amount string)
-	// Holders returns who holds a lock with the given number of slots. d declares how the lock's items show that.
-	// client returns the client of a connection; 0 if the connection belongs to no client of the run.
+	// Holders returns who holds a lock with the given number of slots. d is the user's declaration of what on the
+	// server shows that, for example that the owner of queue jobs-1 holds slot 1. client returns the client of a
+	// connection; 0 if the connection belongs to no client of the run.
 	Holders(d holding.Declared, lock string, slots int, client func(Conn) uint8) []holding.Hold
 	// Crowds reports whether two runs on the same server would disturb each other, because clients create items whose
 	// names do not contain the names of their locks.
@@ -236,6 +239,6 @@ type Unseen interface {
 type Item struct {
 	Name   string
 	Amount int   // size of its contents, for example the number of a queue's messages
-	Owner  Conn  // the only connection that may use it; nil if there is no such connection
-	Lasts  int64 // virtual milliseconds without use after which it expires; 0 means never
+	Owner  Conn  // the only connection that may use the item; nil if there is no such connection
+	Lasts  int64 // virtual milliseconds without use after which the item expires; 0 means never
 }

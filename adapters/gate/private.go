@@ -2,8 +2,8 @@ package gate
 
 import "github.com/lockproof/lockproof/model/holding"
 
-// Private implements the methods of a [Server] that was started for one worker only, and whose holders can't be declared. A
-// plug-in embeds Private, and implements the other methods itself.
+// Private implements some methods of a [Server] that was started for one worker only, and for which a user cannot
+// declare what shows who holds a lock. A plug-in embeds Private, and implements the other methods itself.
 type Private struct{}
 
 // Endpoints returns 1: there is one server.

@@ -101,15 +101,16 @@ type Starter struct {
 	New  New
 }
 
-// Start makes a client. The constructor is called with the first call, which has the broker's address.
+// Start makes a client that is not connected. Its first call, Initialize, has the broker's address and calls the
+// constructor New.
 func (s Starter) Start(context.Context, int) (foreign.Client, error) {
 	c := &client{starter: s, jobs: make(chan func())}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	return c, nil
 }
 
-// notAdministrator explains why a lock with slots is not an [Administrator]. A lock with only some of the methods may be
-// meant as one, and is not taken for a mutex.
+// notAdministrator returns the error for a lock with slots that is not an [Administrator]. If the lock has only some
+// of an Administrator's methods, the error names them: its author may have forgotten the others.
 func notAdministrator(made Lock) error {
 	var has []string
 	for _, name := range []string{"Create", "Destroy", "Count", "Add", "Remove"} {
@@ -234,7 +235,7 @@ func (c *client) Call(ctx context.Context, op lock.Op, p foreign.Params) (lock.R
 	}
 }
 
-// do runs job in a goroutine. It prefers one that has run a job before, whose stack has already grown.
+// do runs job in a goroutine. It prefers a goroutine that has run a job before, since its stack has already grown.
 func (c *client) do(job func()) {
 	select {
 	case c.jobs <- job:

@@ -59,7 +59,7 @@ func (s Spent) minus(o Spent) Spent {
 
 // Load configures the measurements.
 type Load struct {
-	Clients []int         // numbers of clients that use locks at once; each is measured separately
+	Clients []int         // numbers of clients at once, such as 1 and 10; each number is measured separately
 	Time    time.Duration // approximate duration of all measurements together
 	Lease   time.Duration // lease of a holder that is killed; 0 means half a second
 }
@@ -76,8 +76,8 @@ const leastShare = 50 * time.Millisecond
 // deaths is the maximum number of holders that are killed.
 const deaths = 5
 
-// Run measures a lock. It returns an error if the server cannot be used at all. If the server only refuses as many
-// clients as a load has, the load's entry in the report says so.
+// Run measures a lock. It returns an error if the server cannot be used at all. If only a load fails, for example
+// because the server does not accept so many clients, the load's entry in the report has the error.
 func Run(ctx context.Context, s Server, t *lock.Target, l Load) (*report.Measured, error) {
 	r := run{server: s, target: t, share: max(leastShare, l.Time/time.Duration(2*len(l.Clients)+2)), lease: cmp.Or(l.Lease, shortLease)}
 	m := &report.Measured{Server: s.Name()}
@@ -131,8 +131,8 @@ type tally struct {
 	spent Spent
 }
 
-// settleLimit is how long [tally.do] repeats an operation of a client without competitors that does not end as
-// expected. For example, a token that was returned without waiting for a confirmation arrives a little later.
+// settleLimit is how long [tally.do] repeats an operation that does not end as expected although no other client
+// competes. For example, a token that was returned without waiting for a confirmation arrives a little later.
 const settleLimit = time.Second
 
 // do repeats an operation until it ends as expected, and records the duration and cost of that last attempt.

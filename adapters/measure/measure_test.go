@@ -99,8 +99,8 @@ func (g *guest) Close() {
 
 var target = &lock.Target{Name: "here", Kind: lock.Mutex}
 
-// TestRun: a run measures every operation, every load, and a holder's crash, and closes everything. A load with more
-// clients than the server takes says so, and the other loads are measured.
+// TestRun: a run measures every operation, every load, and a holder's crash, and closes everything. If a load has more
+// clients than the server accepts, the load's result says so, and the other loads are measured.
 func TestRun(t *testing.T) {
 	s := &table{room: 5}
 	m, err := Run(t.Context(), s, target, Load{Clients: []int{1, 3, 8}, Time: 80 * time.Millisecond})

@@ -40,7 +40,8 @@ func (n *Network) ListenFor(from func(net.Addr) int, to int, target string) (*Li
 // Port returns the port at which nodes reach the node behind the link.
 func (l *Link) Port() int { return l.acceptor.Addr().Port }
 
-// carry forwards one connection to the receiving node. It begins when messages arrive in both directions.
+// carry forwards one connection to the receiving node. Before it connects, it waits until the network is cut in neither
+// direction.
 func (l *Link) carry(near net.Conn) {
 	from := l.from(near.RemoteAddr())
 	if !l.network.await(from, l.to) || !l.network.await(l.to, from) {
@@ -48,7 +49,7 @@ func (l *Link) carry(near net.Conn) {
 	}
 	far, err := net.Dial("tcp", l.target)
 	if err != nil {
-		return // the other node is down; closing the connection shows that
+		return // the receiving node is down; closing the connection shows that to the other node
 	}
 	defer l.acceptor.Forget(far)
 	if !l.acceptor.Keep(far) {

@@ -31,7 +31,8 @@ func echo(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// Messages in a silenced direction are delayed, and arrive when the silence ends. So is a new connection.
+// Messages in a silenced direction are delayed, and arrive when the silence ends. A connection that is opened during
+// the silence is delayed as well.
 func TestLink(t *testing.T) {
 	network := NewNetwork(2)
 	l, err := network.Listen(0, 1, echo(t))

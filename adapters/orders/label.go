@@ -16,7 +16,7 @@ type label struct {
 	code           amqp.Code
 	begins, ends   bool // the step begins or ends an operation
 	administers    bool // the step is about a queue, in an administrative operation
-	closes, opaque bool // closes: it ends a connection; opaque: its effect is unknown
+	closes, opaque bool // closes: the step ends a connection; opaque: the step's effect is unknown
 	rests          bool // the label is not of a step, but of a client's choice to take none
 }
 
@@ -86,7 +86,8 @@ func depend(a, b *label) bool {
 	return !(a.reads() && b.reads() && a.method == b.method)
 }
 
-// reads reports whether the step leaves the queue unchanged, apart from messages that other readers ignore.
+// reads reports whether the step publishes to its queue, or declares it passively. The order of two publishes does not
+// matter, and neither does that of two passive declarations.
 func (l *label) reads() bool {
 	return l.method == amqp.BasicPublish || l.method == amqp.QueueDeclare && l.passive
 }

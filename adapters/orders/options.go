@@ -6,14 +6,14 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// option is something that can happen in a state: an action or, if rest is true, the choice that a client takes no
-// action. A client that rests takes no step, and no fault affects it until its next step, if it has one. A rest with
-// client 0 ends the execution.
+// option is something that can happen in a state: an action or, if rest is true, the choice that a client rests. Only a
+// client that cannot take a step now may rest. No fault affects it before it can take a step again. A rest with client
+// 0 ends the execution.
 type option struct {
 	scenario.Action
 	rest bool
-	// before is set only if the action lets time pass: it is the client that takes its next step after that.
-	// Otherwise it is 0.
+	// before is set only for an action that lets time pass. It is the client that takes its next step after this time;
+	// 0 for other actions.
 	before uint8
 }
 
@@ -96,7 +96,7 @@ func (e *Explorer) left() (left sim.FaultBounds, rested [lock.MaxClients]bool) {
 	return left, rested
 }
 
-// mayStep reports whether client c can take a step, and whether the bound on preemptions allows it.
+// mayStep reports whether client c can take a step and the bound on preemptions allows that.
 func (e *Explorer) mayStep(r World, c uint8) bool {
 	if !r.Ready(c) || e.preemptions == nil {
 		return r.Ready(c)

@@ -40,8 +40,8 @@ type Played struct {
 type Exploration struct {
 	Runs    int // number of complete executions
 	Blocked int // number of runs that ended early, because all their continuations had been visited
-	// Incomplete is the reason why the visit does not cover all schedules, not even by equivalent ones. It is "" if
-	// the visit covers all.
+	// Incomplete is the reason why the visit may miss a schedule and all schedules that are equivalent to it. It is ""
+	// if the visit covers all.
 	Incomplete string
 }
 

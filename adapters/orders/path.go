@@ -34,8 +34,8 @@ type node struct {
 	known         bool
 }
 
-// missing returns the reason why the visit of this execution is incomplete: the execution does not stand for all
-// equivalent ones, or similar ones are not visited. It returns "" if the visit is complete.
+// missing returns the reason why the exploration may miss executions, as this execution shows: for example, clients
+// share a connection. It returns "" if this execution shows no such reason.
 func (e *Explorer) missing(x *Played) string {
 	switch {
 	case !x.Free:
@@ -138,8 +138,8 @@ func (n *node) left(of actors) (option, bool) {
 	return option{}, false
 }
 
-// note records the label of the node's step. If the step had another label in an earlier run, the client's behaviour
-// is not reproducible.
+// note records the label of the node's step. If the step had another label in an earlier run, note also records
+// that a client's behaviour is not reproducible.
 func (e *Explorer) note(n *node, l label) {
 	e.astray = e.astray || n.known && n.label != l
 	n.label, n.known = l, true
@@ -198,8 +198,8 @@ func (e *Explorer) order() [][]bool {
 	return before
 }
 
-// race reports whether step j comes directly before step i in the partial order, and step i could have happened
-// without step j. If i is the broker's detection of what j caused, it could not.
+// race reports whether step j comes directly before step i in the partial order, and step i was also possible without
+// step j. If step j makes a client go and step i is the broker's detection of that, race returns false.
 func (e *Explorer) race(before [][]bool, j, i int) bool {
 	first, second := e.path[j], e.path[i]
 	if second.chosen.Kind == scenario.Detect && first.chosen.Client == second.chosen.Client && first.enabled&second.chosen.actor() == 0 {

@@ -9,7 +9,7 @@ import (
 
 // unsupported records actions of clients that [depend] does not model well enough.
 type unsupported struct {
-	expires  atomic.Bool // a queue or a message expires; then every step matters, as it takes time
+	expires  atomic.Bool // a queue or a message expires: when that happens depends on every step
 	ordered  bool        // clients receive messages, or a queue refuses some: the order of messages matters
 	answered map[amqp.Queue]amqp.ReplyKind
 }

@@ -93,7 +93,7 @@ func (g *machine) Next(m *amqplock.Machine) (cmd amqp.Command) {
 		g.wrong(m, next, m.Op, fmt.Sprintf("expected the connection to be open, or given up, after %d commands", mostCommands))
 	}
 	if g.guard.over() {
-		return amqp.Command{Method: amqp.ConfirmSelect, Channel: uint16(m.Channel)} // has no effect on others
+		return amqp.Command{Method: amqp.ConfirmSelect, Channel: uint16(m.Channel)} // has no effect on other clients
 	}
 	return cmd
 }

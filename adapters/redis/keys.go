@@ -20,8 +20,8 @@ import (
 // could make a run delete any key. Redis deletes the set with its last member.
 const runsKey = "lockproof:runs"
 
-// A run is alive as long as it has a key whose name is its prefix and livingKey. The key expires unless the run
-// renews it.
+// A run is alive as long as one key exists: its name is the run's prefix followed by livingKey. This key expires after
+// livingTime unless the run renews it.
 const (
 	livingKey  = "run}"
 	livingTime = time.Minute
@@ -42,7 +42,8 @@ type keys struct {
 	renewed time.Time // time of the last renewal; zero before the first one
 }
 
-// written returns the keys that a command may write. It does not return the keys of claims if they expire soon.
+// written returns the keys that a command may write: the lock's key and, for some methods, a key with the lease of the
+// client's claim. It leaves the latter out unless p.scale is held, since that key expires soon.
 func (p *Space) written(c model.Command, lock string) []string {
 	name := p.name(c.Key, lock)
 	if c.ID != 0 && claims[c.Method] && p.scale == held {
@@ -51,7 +52,7 @@ func (p *Space) written(c model.Command, lock string) []string {
 	return []string{name}
 }
 
-// claims are the methods whose scripts write the key of a claim.
+// claims are the methods whose scripts write a key with the lease of the client's claim to a lock.
 var claims = func() map[model.Method]bool {
 	all := make(map[model.Method]bool)
 	for m := model.Steal; m <= model.Look; m++ {

@@ -120,7 +120,7 @@ func TestForgedAccount(t *testing.T) {
 	}
 }
 
-// TestForeignAccount: if another program uses the name of that set for its own set, the set is not changed.
+// TestForeignAccount: if another program uses the name runsKey for a set of its own, a run leaves that set unchanged.
 func TestForeignAccount(t *testing.T) {
 	s := server(t)
 	if err := s.client.SAdd(t.Context(), runsKey, "theirs", "{lockproof:aaaaaaaaaa:jobs}").Err(); err != nil {

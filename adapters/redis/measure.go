@@ -150,4 +150,4 @@ func (c *measuredClient) Spent() measure.Spent {
 func (c *measuredClient) Kill() { c.Close() }
 
 // Close implements [measure.Client].
-func (c *measuredClient) Close() { _ = c.server.client.Close() } // an error means that it is closed already
+func (c *measuredClient) Close() { _ = c.server.client.Close() } // an error means that the client is closed already

@@ -39,7 +39,8 @@ type replayer struct {
 	now     int64
 }
 
-// on returns the set of keys that represents server n. A new set has no keys, so it needs no time to catch up.
+// on returns the set of keys that represents server n. A new set has no keys, so the time before does
+// not have to pass for it.
 func (p *replayer) on(n int) *Space {
 	for n >= len(p.servers) {
 		p.servers = append(p.servers, p.server.Space())

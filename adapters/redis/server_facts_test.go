@@ -42,7 +42,7 @@ func took(t *testing.T, c *goredis.Client, who string, lease time.Duration) bool
 	return ok
 }
 
-// until waits until the condition is returns true, and fails the test if that takes too long.
+// until calls the function is repeatedly until it returns true. It fails the test if that takes too long.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
@@ -62,8 +62,8 @@ while now() <= began + 2 * ARGV[1] do end
 if ARGV[2] == 'wait' then return {0, 0} end
 return {redis.call('EXISTS', KEYS[1]), redis.call('PTTL', KEYS[1])}`
 
-// No lease ends while a script runs, whatever TIME returns. A lease whose time is over twice still exists, and ends
-// right after the script (FACTS R2). PTTL counts down to 0.
+// No lease ends while a script runs, whatever TIME returns. If a script runs for twice the lease's duration, the key
+// still exists at the script's end, and is gone right after it (FACTS R2). Within the script, PTTL counts down to 0.
 func TestNoLeaseEndsInScripts(t *testing.T) {
 	s := redistest.Private(t)
 	c := client(t, s)

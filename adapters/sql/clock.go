@@ -23,7 +23,7 @@ var shadows = []string{
 // virtual makes the database's clocks show the time that [Database.pass] and [Session.at] set.
 func (d *Database) virtual(ctx context.Context) error {
 	if d.Dialect == model.MariaDB {
-		return nil // see Session.at
+		return nil // MariaDB's clock is set for each session, by Session.at
 	}
 	for _, s := range shadows {
 		if err := d.Exec(ctx, s); err != nil {

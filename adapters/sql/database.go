@@ -92,7 +92,7 @@ func (d *Database) Close() error {
 	if failed == nil {
 		failed = errors.Join(d.drop(ctx, admin, d.Name), admin.Close())
 	}
-	_ = d.alive.Close() // the server may have ended it
+	_ = d.alive.Close() // the server may have ended the connection
 	return errors.Join(err, failed, d.admin.Close())
 }
 

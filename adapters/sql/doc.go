@@ -1,5 +1,5 @@
-// Package databases checks the simulated row store against real MariaDB and PostgreSQL servers. It sends the commands of
-// model/sql on separate connections, and reads the answers as the same replies.
+// Package databases checks the simulated row store against real MariaDB and PostgreSQL servers. It sends the commands
+// of model/sql on separate connections, and converts the answers to replies of model/sql.
 //
 // A server is found by [Find] (find.go): LOCKPROOF_MYSQL_URL and LOCKPROOF_POSTGRES_URL, otherwise one on the usual port of
 // this machine. A call of [Server.Database] makes a database with a name of its own there, and Close drops it. If a run

@@ -47,7 +47,7 @@ func (s *Session) Start(statement string) {
 	}()
 }
 
-// TakeNumberOf gives s the server's connection number of another session.
+// TakeNumberOf makes s use the connection number of session o, as if the server had reused it for o.
 func (s *Session) TakeNumberOf(o *Session) { s.id = o.id }
 
 // Pooled returns a pool with the given maximum number of connections. Each transaction may use any of them, as behind

@@ -210,7 +210,7 @@ func seeds(row func(table sql.Table, lock, num uint8)) {
 	row(sql.Slots, 1, 1)
 	row(sql.Slots, 1, 2)
 	for table := range sql.Tables {
-		row(table, 3, 0) // a row behind the others
+		row(table, 3, 0) // a row of lock 3, which comes after the rows of lock 1
 	}
 }
 
@@ -227,7 +227,7 @@ func (f *fact) real(t *testing.T, db *databases.Database, offset int) {
 	for range f.sessions() {
 		sessions = append(sessions, session(t, db, f.level))
 	}
-	if db.Dialect == sql.Postgres { // then only the session that completes a cycle of waits looks for deadlocks
+	if db.Dialect == sql.Postgres { // let only the session that completes a cycle of waits look for deadlocks
 		if err := sessions[0].Set(t.Context(), "deadlock_timeout = '1h'"); err != nil {
 			t.Fatal(err)
 		}

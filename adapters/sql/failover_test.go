@@ -29,7 +29,7 @@ func startPrivate(t *testing.T, id int) *private {
 	t.Helper()
 	program, err := exec.LookPath("mariadbd")
 	if err != nil {
-		program, err = exec.LookPath("/usr/sbin/mariadbd") // users other than root do not have it in their PATH
+		program, err = exec.LookPath("/usr/sbin/mariadbd") // only root has this folder in its PATH
 	}
 	if err != nil {
 		t.Skipf("what becomes of leases when their server dies takes MariaDB's mariadbd, two of them: %v", err)
@@ -62,8 +62,8 @@ func (p *private) boot(t *testing.T) {
 
 // kill kills the server's process.
 func (p *private) kill() {
-	_ = p.command.Process.Kill() // it may have ended already
-	_ = p.command.Wait()         // the error says that it was killed
+	_ = p.command.Process.Kill() // the process may have ended already
+	_ = p.command.Wait()         // Wait's error says that the process was killed
 }
 
 // conn waits until the server answers, and returns a connection to it.

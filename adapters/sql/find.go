@@ -116,7 +116,7 @@ func (s *Server) String() string {
 func checkFiles(query func(name string) string) error {
 	certificates, others := []string{"sslcert", "sslkey", "sslrootcert"}, []string{"passfile", "servicefile"}
 	err := errors.Join(infile.Certificate.CheckNamed(func(name string) string {
-		if path := query(name); path != "system" { // system: the system's authorities
+		if path := query(name); path != "system" { // "system" is no path: it means the operating system's certificates
 			return path
 		}
 		return ""
@@ -165,7 +165,7 @@ func (s *Server) open(name string, l *line) (*sql.DB, error) {
 		c.Addr += ":3306"
 	}
 	c.Passwd, _ = u.User.Password()
-	c.Logger = &mysql.NopLogger{} // it would report connections that were cut
+	c.Logger = &mysql.NopLogger{} // the driver's own logger would print that connections were cut
 	c.ClientFoundRows = true      // count matched rows, not only changed ones, as PostgreSQL does
 	if c.DialFunc = bounded(s.Dialect, granted.Dial); l != nil {
 		c.DialFunc = bounded(s.Dialect, l.dial)

@@ -222,7 +222,7 @@ var onMariaDB = []measured{
 	{"M11: NOW() is one value in a statement, and moves between those of a procedure, in a transaction as well", sql.MariaDB, func(b *bench) {
 		s := b.session()
 		b.do(s, "CREATE FUNCTION moves() RETURNS INT BEGIN DECLARE a, z DATETIME(6); SET a = NOW(6); DO SLEEP(0.01); SET z = NOW(6); RETURN z > a; END")
-		b.is(s, "0", "SELECT moves()") // a function belongs to the statement that calls it
+		b.is(s, "0", "SELECT moves()") // NOW() has one value within a function, as in the statement that calls it
 		b.do(s, "CREATE PROCEDURE moved() BEGIN DECLARE a DATETIME(6); START TRANSACTION; SET a = NOW(6); DO SLEEP(0.01); SET @moved = NOW(6) > a; COMMIT; END", "CALL moved()")
 		b.is(s, "1", "SELECT @moved")
 		b.is(s, "1", "SELECT a = z FROM (SELECT NOW(6) AS a, SLEEP(0.01), NOW(6) AS z) AS x")
@@ -260,7 +260,7 @@ var onMariaDB = []measured{
 		b.is(one, "1", get(b.name, "0"))
 		b.do(one, "BEGIN", "COMMIT", "BEGIN", "ROLLBACK")
 		b.is(one, "1", release(b.name))
-		b.is(two, "0", get(b.name, "0.1")) // one still holds it, having acquired it twice
+		b.is(two, "0", get(b.name, "0.1")) // session one acquired the lock twice, and released it only once
 		b.is(two, "0", release(b.name))
 		b.is(two, "null", release(b.name+"x"))
 		b.is(two, "1", get(b.name+"x", "0"))
@@ -275,7 +275,7 @@ var onMariaDB = []measured{
 		b.is(one, "1", "SELECT GET_LOCK('"+b.name+"a', 0)")
 		b.is(two, "1", "SELECT GET_LOCK('"+b.name+"b', 0)")
 		one.Start("DO GET_LOCK('" + b.name + "b', 60)")
-		id := "" // this wait is not for a row, so b.waits would not see it
+		id := "" // session one waits for GET_LOCK; b.waits would see only a wait for a row
 		for id == "" {
 			id = b.value(two, "SELECT coalesce(max(id), '') FROM information_schema.processlist WHERE state = 'User lock' AND info LIKE '%"+b.name+"b%' AND info LIKE 'DO%'")
 		}
@@ -374,7 +374,7 @@ var onPostgres = []measured{
 		b.do(one, "BEGIN", lockRow)
 		b.waits(two, takeRow)
 		two.Cut()
-		b.gone(two) // it ends while it waits
+		b.gone(two) // the server ends session two while its statement still waits for the row
 		b.do(one, "ROLLBACK")
 		b.is(one, "0", tokenOf)
 	}},
@@ -392,7 +392,7 @@ var onPostgres = []measured{
 		one, two, three := b.session(), b.session(), b.session()
 		b.do(one, "SET idle_in_transaction_session_timeout = '1ms'", "SELECT pg_advisory_lock(hashtext('"+b.name+"'))")
 		b.do(three, "SET idle_in_transaction_session_timeout = '100ms'", "BEGIN", lockRow)
-		b.gone(three) // its limit was longer than that of one
+		b.gone(three) // session three reaches its limit; session one has a shorter one, but no transaction
 		b.is(two, "false", "SELECT pg_try_advisory_lock(hashtext('"+b.name+"'))")
 		b.do(one, "SET idle_session_timeout = '100ms'")
 		b.gone(one)
@@ -408,7 +408,7 @@ var onPostgres = []measured{
 		b.is(one, "true", "SELECT pg_advisory_unlock("+key+")")
 		b.is(two, "false", try)
 		b.is(two, "false", "SELECT pg_advisory_unlock("+key+")")
-		b.is(two, "true", "SELECT pg_try_advisory_lock(0, "+key+")") // a key of two numbers is another key
+		b.is(two, "true", "SELECT pg_try_advisory_lock(0, "+key+")") // the key (0, n) names another lock than the key n
 		b.do(one, "DISCARD ALL")
 		b.is(two, "true", try)
 		b.do(two, "DISCARD ALL", "BEGIN", "SELECT pg_advisory_xact_lock("+key+")")
@@ -447,7 +447,7 @@ var onPostgres = []measured{
 		b.do(one, "BEGIN", lockRow)
 		b.waits(two, takeRow)
 		two.Hang()
-		b.gone(two) // it ends while it waits
+		b.gone(two) // the server ends session two while its statement still waits for the row
 		b.do(one, "ROLLBACK")
 		b.is(one, "0", tokenOf)
 	}},

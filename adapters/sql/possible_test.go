@@ -84,19 +84,19 @@ func distinct(all []*rowstore.Store) []*rowstore.Store {
 // sent no command.
 type replies [3]*sql.Reply
 
-// answers returns the replies of a simulated store to the sessions that have one in got.
+// answers returns the replies of a simulated store to those sessions for which got has a reply.
 func answers(s *rowstore.Store, got replies) (all replies) {
 	for i := range got {
 		if got[i] != nil {
 			r := s.Answer(uint8(i + 1))
-			r.RolledBack = false // the drivers do not report this
+			r.RolledBack = false // the drivers do not report RolledBack
 			all[i] = &r
 		}
 	}
 	return all
 }
 
-// like reports whether a simulated store gives the same replies.
+// like reports whether a simulated store gives the replies in r.
 func (r replies) like(s *rowstore.Store) bool { return r.String() == answers(s, r).String() }
 
 func (r replies) String() string {

@@ -29,7 +29,7 @@ func TestRandomCommands(t *testing.T) {
 	for _, d := range dialects {
 		for _, level := range sql.Levels {
 			if d == sql.Postgres && level == sql.Serializable {
-				continue // the simulated store does not support this
+				continue // the simulated store does not support this level of PostgreSQL
 			}
 			t.Run(d.String()+"/"+level.String(), func(t *testing.T) {
 				t.Parallel() // it mostly waits, and uses its own database
@@ -127,14 +127,16 @@ type match struct {
 	wait     time.Duration // maximum time to wait for a reply
 
 	possible []*rowstore.Store // the possible states of the server after its random choices
-	usual    bool              // the first store is the one in which every choice takes the first alternative
+	usual    bool              // in the first of possible, every random choice has taken its first alternative
 	times    []int64           // the real clock before each step, in Unix microseconds
 	waiting  [3]bool
 	sequence []string
 
 	sequences, commands, waited, deadlocks int
-	orders, victims                        int // number of sequences in which the real server took another choice
-	widest                                 int
+	// orders counts the sequences in which the real server woke sessions in another order than the simulated store.
+	// victims counts those in which it aborted another session at a deadlock.
+	orders, victims int
+	widest          int
 }
 
 func newMatch(t *testing.T, db *databases.Database, level sql.Level) *match {
@@ -350,8 +352,8 @@ func rowsOf(s *rowstore.Store) (said string) {
 // one unit later than the one before.
 const tick = 1 << 8
 
-// moment converts a time of the real server to the time that the simulated store has for it: that of the step in
-// which the clock was read, plus the lease.
+// moment converts the time in a row of the real server to simulated time. The row's time is the moment at which a step
+// read the clock, plus a lease or not. The simulated time is that of the step, plus the same lease.
 func (m *match) moment(at int64) int64 {
 	lease := int64(0)
 	for _, l := range []int64{10 * hour, hour} {

@@ -68,7 +68,7 @@ type replayer struct {
 // client is a client's session, together with the sessions that it has abandoned.
 type client struct {
 	*Session
-	due      int64      // virtual time at which its command's wait times out; 0 if it does not
+	due      int64      // virtual time at which the wait of the client's command times out; 0 if it does not
 	halfOpen []*Session // abandoned sessions whose sockets are still open
 }
 

@@ -80,11 +80,11 @@ func TestReplayDisagrees(t *testing.T) {
 // again is the maximum number of times that an execution is replayed while its result differs.
 const again = 20
 
-// agrees replays an execution until the server's result equals the simulated one, at most again times. They may
-// differ by chance. The simulated server releases several waiting sessions in one step, and the real one in sequence.
-// On MariaDB, a session that waits for the first row of a committing transaction may reach the next row before that
-// is free, and then keeps its turn there. On PostgreSQL, any of the waiting sessions may be the first. A simulated
-// result that never occurs on the real server is a disagreement.
+// agrees replays an execution until the server's result equals the simulated one, at most again times. The results
+// may differ by chance. The simulated server releases several waiting sessions in one step, and the real one in
+// sequence. On MariaDB, a session that waits for the first row of a committing transaction may reach the next row
+// before that is free, and then keeps its turn there. On PostgreSQL, any of the waiting sessions may be the first. A
+// simulated result that never occurs on the real server is a disagreement.
 func agrees(t *testing.T, s *databases.Server, tr *scenario.Trace) (r *scenario.Replayed, tries int) {
 	for tries = 1; ; tries++ {
 		r, err := s.Replay(t.Context(), tr)

@@ -23,7 +23,7 @@ type Session struct {
 	line     line
 	pool     *sql.DB // has exactly one connection
 	conn     *sql.Conn
-	ctx      context.Context // context of its commands
+	ctx      context.Context // context of the session's commands
 	cancel   context.CancelFunc
 	id       int64 // the server's number for the connection
 	// Offset is added to the lock of a command: lock n is the row with lock_key n+Offset.

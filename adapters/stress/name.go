@@ -25,7 +25,8 @@ func Proof() (prefix, secret string) {
 	return "lockproof." + time.Now().UTC().Format("20060102T150405Z") + "." + mark + ".", secret
 }
 
-// Proved reports whether prefix is a prefix and secret is its secret. So nobody can claim a name that existed before.
+// Proved reports whether secret is the secret that [Proof] returned together with prefix. A program that does not know
+// the secret cannot pretend to have created the prefix.
 func Proved(prefix, secret string) bool {
 	if !IsPrefix(prefix) {
 		return false

@@ -19,13 +19,13 @@ type Client interface {
 // Part chooses the operations of one client, round by round.
 type Part struct {
 	Number int32      // number of the client, from 1
-	Random *rand.Rand // source of its choices
+	Random *rand.Rand // source of the client's choices
 	load   *Load
 	kind   lock.Kind
 	added  bool // a slot that this administrator added may still exist
 }
 
-// Part returns the part of the client with the given number.
+// Part returns the [Part] that chooses the operations of the client with the given number.
 func (l *Load) Part(kind lock.Kind, number int32) Part {
 	return Part{Number: number, Random: l.Choices(number), load: l, kind: kind}
 }
@@ -71,7 +71,8 @@ func (p *Part) administer(ctx context.Context, c Client) {
 	}
 }
 
-// change adds a slot, or removes the one that it added before. It destroys a persistent mutex.
+// change adds a slot or, if it has added one before, removes a slot. A persistent mutex has no slots to add, so change
+// destroys the mutex.
 func (p *Part) change(ctx context.Context, c Client) {
 	switch {
 	case p.kind == lock.PersistentMutex:

@@ -39,8 +39,8 @@ func startChild(command, dir string, env []string) (*child, error) {
 	return c, nil
 }
 
-// begin registers the group of a running process with the guard, which ends the group if this process dies. wait
-// returns how the process ended, when it has.
+// begin registers the group of a running process with the guard, which ends the group if this process dies. The
+// function wait waits until the running process ends, and returns its exit status or signal.
 func (c *child) begin(group int, wait func() string) error {
 	c.group = group
 	err := guarded.begin(group)

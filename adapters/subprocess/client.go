@@ -24,18 +24,18 @@ type Client struct {
 	starter *Starter
 	name    string
 	child   *child                  // the client's process; nil until the first call
-	time    atomic.Pointer[ownTime] // nil if it uses the machine's clock
+	time    atomic.Pointer[ownTime] // the client's virtual time; nil if the client uses the machine's clock
 	output  *output
 	stderr  stderrTail
-	early   *early       // receives its standard error until it has answered; nil if that is not shown
-	secrets secret.Known // secrets that it was given; they are hidden where its output is shown
+	early   *early       // holds standard error back until the first answer; nil if standard error is not shown
+	secrets secret.Known // secrets that the client was given; its shown output does not contain them
 	readers sync.WaitGroup
 	closing sync.Once
-	ignored bool // it did not end when its input ended
+	ignored bool // the process did not end when its standard input ended
 
 	said   string // error text of the last operation; "" if it had no error
-	tokens bool   // its grants have fencing tokens
-	forks  bool   // its program can fork clients
+	tokens bool   // the client's grants have fencing tokens
+	forks  bool   // the client's program can fork clients
 	token  int64  // fencing token of the last operation
 
 	abandoned chan *Reply // receives the reply to a call that Do has stopped waiting for
@@ -208,7 +208,7 @@ func (c *Client) await(ctx context.Context, answer chan *Reply) (*Reply, error) 
 		return nil, ctx.Err()
 	}
 	select {
-	case r := <-answer: // it may have answered before it ended
+	case r := <-answer: // the client may have answered before it ended
 		return r, nil
 	default:
 		return nil, c.exit

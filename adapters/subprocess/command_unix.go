@@ -28,7 +28,7 @@ func commandOf(line, dir string) *exec.Cmd {
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
-	if err != nil { // it is built into the shell, or the shell will report that it is missing
+	if err != nil { // the command is built into the shell, or the shell will report that it is missing
 		return shellFor(line)
 	}
 	return &exec.Cmd{Path: path, Args: words}

@@ -12,8 +12,8 @@ import (
 // their session and their parents.
 const envRun = "LOCKPROOF_RUN"
 
-// runMark is a random text in the environment of all programs that this process starts. With it, the remaining ones
-// are killed if this process dies.
+// runMark is a random text in the environment of all programs that this process starts. If this process
+// dies, the guard finds the remaining programs by this text, and kills them.
 var runMark = strings.ToLower(rand.Text())
 
 // mark returns the text in the environment of this starter's programs. s.mu is held.

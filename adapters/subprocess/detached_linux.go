@@ -19,7 +19,7 @@ func endDetached(mark string) (ended []string) {
 		if len(found) == 0 {
 			break
 		}
-		ended = append(ended, found...) // the next round finds the processes that they have started meanwhile
+		ended = append(ended, found...) // the next round finds the processes that these have started meanwhile
 	}
 	return ended
 }

@@ -66,11 +66,12 @@ func TestDetached(t *testing.T) {
 	}
 }
 
-// TestDetachedDiesWithUs: such a process is also killed if the starter's own process is killed.
+// TestDetachedDiesWithUs: a process that has left the group and the session of its program is also killed if the
+// starter's own process is killed.
 func TestDetachedDiesWithUs(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), role+"=parent of one that detaches")
-	said, _ := cmd.CombinedOutput() // an error says that it was killed
+	said, _ := cmd.CombinedOutput() // the error only says that the process was killed
 	child := childOf.FindSubmatch(said)
 	if child == nil {
 		t.Fatalf("it said %s", said)

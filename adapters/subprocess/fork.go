@@ -96,7 +96,7 @@ func (t *template) fork(ctx context.Context) (*child, error) {
 
 // end ends the template. Processes that it has forked continue.
 func (t *template) end() {
-	_ = t.program.Kill() // it may be killed, as it holds no lock
+	_ = t.program.Kill() // the template holds no lock, so it may be killed
 	_ = t.program.Close()
 	t.sockets.end()
 }

@@ -39,7 +39,7 @@ func listen() (*sockets, error) {
 // end closes the socket, and removes its directory.
 func (s *sockets) end() {
 	_ = s.listener.Close()
-	_ = s.folder.Remove() // after an error, the next run removes it
+	_ = s.folder.Remove() // after an error, the next run removes the directory
 }
 
 // accept waits for a process that connects twice: first for its standard input and output, then for its standard

@@ -88,7 +88,8 @@ func told(t *testing.T, said chan []byte) (process, parent int) {
 	return process, parent
 }
 
-// more returns one more client of a starter. It is closed before the first one.
+// more returns one more client of a starter. At the end of the test it is closed before the client of [begin], whose
+// test for goroutines comes last.
 func more(t *testing.T, s *subprocess.Starter) *subprocess.Client {
 	t.Helper()
 	c := s.Client("c2")
@@ -124,7 +125,8 @@ func TestForked(t *testing.T) {
 	if err := two.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	settled(t, func() bool { return syscall.Kill(processes[0], 0) != nil }, "a process is there that was killed") // its parent collects it
+	// Kill returns an error once the killed process has been reaped by its parent.
+	settled(t, func() bool { return syscall.Kill(processes[0], 0) != nil }, "a process is there that was killed")
 	if got, err := two.Call(t.Context(), lock.Acquire, foreign.Params{Name: "jobs"}); err != nil || got.Reason != lock.Crashed {
 		t.Errorf("%+v %v: expected that it has crashed", got, err)
 	}

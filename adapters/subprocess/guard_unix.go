@@ -103,7 +103,7 @@ func (g *guard) stop() {
 	if g.cmd == nil {
 		return
 	}
-	_, _ = fmt.Fprintln(g.orders, "over") // so that it kills no group that is left
+	_, _ = fmt.Fprintln(g.orders, "over") // so that the guard kills no group that is left
 	_ = g.orders.Close()
 	_ = g.cmd.Wait()
 	g.cmd = nil

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// left counts the runs that have called LeaveProcessors and are not done. It also holds the number of processors
-// before, and whether this process was made a batch job.
+// left is the state of LeaveProcessors. runs is the number of its callers that have not called done. all is GOMAXPROCS
+// before the first of these calls. batch is whether this process was made a batch job.
 var left struct {
 	mu        sync.Mutex
 	runs, all int

@@ -14,7 +14,7 @@ import (
 func TestExamples(t *testing.T) {
 	for _, x := range Examples() {
 		if x.Method == Fork {
-			continue // it is not an operation
+			continue // the method fork is not an operation
 		}
 		for _, r := range x.Results {
 			data, err := json.Marshal(r)

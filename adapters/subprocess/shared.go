@@ -7,7 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// shared returns examples of clients that share a lock: those with "modes":true or "permits":true.
+// shared returns examples of calls to clients that can hold a lock together. An acquire states whether it is for
+// reading or writing ("modes":true), or how many permits it takes ("permits":true).
 func shared() (all []Example) {
 	p := foreign.Params{Name: "jobs", Slot: 1}
 	for _, told := range []foreign.Params{{Mode: foreign.Read}, {Mode: foreign.Write}, {Limit: 3, Permits: 2}} {

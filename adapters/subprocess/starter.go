@@ -39,7 +39,7 @@ type Starter struct {
 	told map[string]bool
 
 	mu       sync.Mutex
-	forks    bool      // its programs have declared that they can fork
+	forks    bool      // the starter's programs have declared that they can fork
 	template *template // process that forks clients; nil if there is none
 	alive    int       // number of processes that are clients or were prepared as clients
 	marked   string    // the result of mark; "" before its first call

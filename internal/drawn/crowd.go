@@ -22,7 +22,7 @@ const noticed = 200
 // member is one client of a [Crowd]'s history.
 type member struct {
 	process int32
-	slot    int // the slot that it holds; 0 if none
+	slot    int // the slot that the client holds; 0 if none
 	op      lock.Op
 	done    bool // the present operation has taken effect
 	result  int

@@ -35,9 +35,9 @@ type actor struct {
 	process int32
 	admin   bool
 	dead    bool
-	gone    bool   // its connection has ended
-	slot    int    // the slot that it believes to hold; 0 if none
-	op      *doing // its present operation; nil if none
+	gone    bool   // the client's connection has ended
+	slot    int    // the slot that the client believes to hold; 0 if none
+	op      *doing // the client's present operation; nil if none
 }
 
 // doing is an operation under way: its invocation, its remaining effects in order, and its answer.
@@ -47,7 +47,7 @@ type doing struct {
 	answer  history.Event
 }
 
-// mostSlots is the maximum number of slots that administrators add up to.
+// mostSlots is the number of slots beyond which administrators add none.
 const mostSlots = 5
 
 // History draws a history, and then changes it d.Corrupts times.

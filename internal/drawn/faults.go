@@ -19,7 +19,7 @@ func (w *world) fault() {
 			w.world(history.Crash, a.process)
 			w.dying = append(w.dying, a.process)
 		}
-	case 1, 2: // its connection ends, or another client's abandoned one
+	case 1, 2: // the client's connection ends, or an abandoned connection of some client
 		process := a.process
 		if n := len(w.halfOpen); n > 0 && w.c.Below(2) == 0 {
 			process, w.halfOpen = w.halfOpen[n-1], w.halfOpen[:n-1]
@@ -44,7 +44,8 @@ func (w *world) fault() {
 	}
 }
 
-// pass ends the connection of a crashed client, or records the end of one that ended earlier.
+// pass ends the connection of a crashed client, or adds an event to the history: the broker notices the end of a
+// connection that an earlier call of pass has ended.
 func (w *world) pass() {
 	if n := len(w.ended); n > 0 && w.c.Below(2) == 0 {
 		w.world(history.Gone, w.ended[n-1])

@@ -46,7 +46,8 @@ type Example struct {
 	Breaks map[string]property.Property
 	// onReal are the bugs that are tested on a real broker, too; "" is the example without a bug.
 	onReal []string
-	// often are the bugs that are tested on the simulated broker even if not every bug is; nil means all.
+	// often are the bugs that are always tested on the simulated broker; nil means all. The other bugs are tested
+	// there only if [Example.On] is asked for every bug.
 	often []string
 	// Slow means that the example's processes start slowly. Then fewer scenarios are run, and counterexamples are not
 	// minimised.
@@ -171,8 +172,8 @@ var LimitedProgram = &Example{
 	probe: "/usr/bin/python3 -c 'import pika'", install: "apt-get install python3-pika",
 }
 
-// OnRedis are example mutexes on Redis, with leases. The name of a class, appended to the command, selects one with a
-// bug.
+// OnRedis are example mutexes on Redis, with leases. The name of a class, appended to the command, selects a mutex
+// with a bug.
 var OnRedis = []Example{
 	{
 		Folder: "python", Command: "exec /usr/bin/python3 redis_adapter.py", probe: "/usr/bin/python3 -c 'import json'", install: "apt-get install python3", Kind: lock.Mutex,
@@ -262,7 +263,7 @@ func (e *Example) Need(t *testing.T) {
 // when all properties in until were found violated.
 func (e *Example) Prove(t *testing.T, on gated.Server, bug string, scenarios int, until property.Set) *engine.Result {
 	c := gated.Config{Lock: gated.Lock{Starter: e.Starter(t, bug), On: on, Kind: e.Kind}, Sampling: engine.Sampling{Seed: 1, Scenarios: scenarios, Until: until}}
-	if len(e.Breaks) > 0 && e.Kind == lock.Semaphore { // its design follows the guidelines
+	if len(e.Breaks) > 0 && e.Kind == lock.Semaphore { // the example's design follows the guidelines
 		c.Demands = property.Promises
 	}
 	if bug == SharedConnection {

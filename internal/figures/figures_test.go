@@ -29,8 +29,8 @@ type figure struct {
 	how   string // another command or test that measures the same
 	cores string
 	ratio string // title of the column of ratios, such as "times as fast"
-	times bool   // the ratio is the first case's cost divided by the case's; otherwise the inverse
-	once  bool   // measure only one round, as it takes long
+	times bool   // a case's ratio is the first case's cost divided by its own cost; otherwise the inverse
+	once  bool   // measure only one round, as a round takes long
 	// need returns what is missing on this machine to measure the figure; "" if nothing is. It may be nil.
 	need func() string
 	// round measures each case once. A case has the same name in each round.
@@ -42,7 +42,7 @@ type measured struct {
 	name string
 	cost float64
 	note string // a remark for the table; may be ""
-	none string // why it has no ratio; "" if it has one
+	none string // why the case has no ratio; "" if it has one
 }
 
 // scale is the size of a measurement.

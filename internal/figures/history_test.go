@@ -23,7 +23,7 @@ import (
 	"github.com/lockproof/lockproof/model/linear"
 )
 
-// slots is the number of slots of the semaphore in all these histories.
+// slots is the number of slots of the semaphore in the histories that are measured.
 const slots = 8
 
 var historyFigures = []figure{
@@ -209,7 +209,8 @@ func pipe(t *testing.T, program string, operations int) (took time.Duration, mem
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The measured memory of a process includes its time as a copy of its parent. So a small process starts it.
+	// A process begins as a copy of its parent, so its maximum memory is at least the parent's. Therefore a small
+	// process starts the program.
 	small := exec.CommandContext(t.Context(), os.Args[0])
 	small.Env = append(os.Environ(), crowdVariable+"="+string(crowd), programVariable+"="+program)
 	out, err := small.CombinedOutput()

@@ -26,7 +26,7 @@ type Seen struct {
 	counts map[string]int
 	rows   []string
 	same   []*outcome
-	rest   bytes.Buffer // text for the digest, of the present input
+	rest   bytes.Buffer // text of the present input that only the digest covers
 }
 
 // outcome is a result, with the inputs that have it.

@@ -31,8 +31,8 @@ func Reread(t *testing.T, write func(*states.Encoder), read func(*states.Decoder
 	return d.Err
 }
 
-// CutOff decodes a checkpoint that is broken off at many places. If reading fails, decode must return that error. If
-// the file ends early, decode must return an error.
+// CutOff calls decode with the beginning of a checkpoint, for many different lengths. If reading then fails, decode
+// must return the reader's error. If the file then ends, decode must return any error.
 func CutOff(t *testing.T, name string, file []byte, magic string, decode func(d *states.Decoder) error) {
 	t.Helper()
 	broken := errors.New("the disk is broken")
@@ -49,7 +49,7 @@ func CutOff(t *testing.T, name string, file []byte, magic string, decode func(d 
 	}
 }
 
-// Otherwise returns a table with the same parts as p, but with other encodings.
+// Otherwise returns a table with the same parts as p. The encoding of each part has one more byte than in p.
 func Otherwise(p *states.Table) *states.Table {
 	other := states.NewTable()
 	for id := range p.Len() {

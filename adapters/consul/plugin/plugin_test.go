@@ -37,7 +37,7 @@ type mutex struct {
 	session string
 }
 
-// do sends a request, and decodes the answer into into.
+// do sends a request. It decodes the JSON of the answer into the variable to which the pointer into points.
 func (m *mutex) do(ctx context.Context, method, path string, body, into any) (status int, err error) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -145,7 +145,8 @@ func anyone(ctx context.Context, m *mutex, key string) error {
 	return err
 }
 
-// looksFirst is an acquire with a bug: if the key was free a moment ago, it ignores the answer to its own request.
+// looksFirst is an acquire with a bug: it reads whether the key is free, and then sends a request to acquire the key.
+// It believes that it holds the key even if this request is refused.
 func looksFirst(ctx context.Context, m *mutex, key string) (bool, error) {
 	if holder, err := m.holder(ctx, key); err != nil || holder != "" {
 		return false, err
@@ -160,8 +161,7 @@ var designs = []design{
 	{name: "looks first", claim: looksFirst, release: release, wrong: property.Set(0).With(property.MutualExclusion)},
 }
 
-// TestDesigns: in executions of a mutex with a bug, exactly the expected property is violated; in those of the
-// correct one, none is.
+// TestDesigns: a mutex with a bug violates exactly the expected property, and the correct one violates none.
 func TestDesigns(t *testing.T) {
 	for i := range designs {
 		d := &designs[i]

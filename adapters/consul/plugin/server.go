@@ -34,13 +34,14 @@ func Open(servers int) (gate.Server, error) {
 	return s, nil
 }
 
-// Advance lets ms milliseconds pass, and waits until the server has sent everything that it sends because of that.
+// Advance lets ms milliseconds pass. It waits until the server has reacted to that, and has sent its messages.
 func (s *Server) Advance(ms int64) {
 	s.store.Advance(ms)
 	_ = s.Settle() // the Barrier of this server returns no error
 }
 
-// keys returns all keys as items. A key that a session holds lasts at least as long as the session.
+// keys returns all keys as items of the gate. A key that a session holds may expire when the session ends; other keys
+// never expire.
 func (s *Server) keys() (all []gate.Item) {
 	for _, e := range s.store.Keys() {
 		all = append(all, gate.Item{Name: e.Key, Lasts: s.store.Left(e.Session)})

@@ -39,7 +39,7 @@ func serve(store *consul.Server) (*upstream, error) {
 	u := &upstream{store: store, listener: listener, conns: make(map[string]*connection)}
 	u.changed.L = &u.mu
 	u.server = &http.Server{Handler: store, ConnState: u.becomes}
-	go func() { _ = u.server.Serve(listener) }() // its only error says that the server was closed
+	go func() { _ = u.server.Serve(listener) }() // Serve returns an error only when the server has been closed
 	return u, nil
 }
 
@@ -56,7 +56,7 @@ func (u *upstream) becomes(c net.Conn, at http.ConnState) {
 	u.changed.Broadcast()
 }
 
-// answerLimit is the maximum time for the server to answer; it does everything at once.
+// answerLimit is the maximum time for the server to answer. It usually answers at once.
 const answerLimit = 20 * time.Second
 
 // Dial opens a connection to the server. The connection's number is its port.
@@ -75,7 +75,7 @@ func (u *upstream) Dial() (net.Conn, int64, error) {
 // address returns the source address of the connection with the given number, its port.
 func address(port int64) string { return fmt.Sprintf("127.0.0.1:%d", port) }
 
-// Waits reports whether the server has a blocking query of the connection that waits.
+// Waits reports whether a blocking query of the connection waits for a change.
 func (u *upstream) Waits(id int64) (bool, error) { return u.store.Waits(address(id)), nil }
 
 // Barrier returns once every request is answered, except for blocking queries that wait for a change.

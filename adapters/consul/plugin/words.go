@@ -104,7 +104,7 @@ func wanted(body []byte) (words []string) {
 	return words
 }
 
-// said returns the gate's reply for an answer.
+// said converts a server's HTTP answer to the form in which the gate handles replies.
 func said(to *http.Request, a *http.Response, body []byte) stream.Said {
 	return stream.Said{
 		Ends: a.Close, Result: resultOf(to, a.StatusCode, strings.TrimSpace(string(body))),

@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/container/docker"
 )
 
-// envLooks makes TestLooks, in a process of its own, look for an engine: testcontainers-go looks only once in a
-// process.
+// envLooks names the environment variable with which TestNoEngine runs TestLooks in a new process. A new process is
+// needed because testcontainers-go looks for an engine only once in a process.
 const envLooks = "LOCKPROOF_TEST_LOOKS"
 
 // TestLooks is the child process of TestNoEngine. Without the environment variable it does nothing.

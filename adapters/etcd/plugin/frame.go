@@ -102,7 +102,7 @@ func readWhole(b []byte) (f frame, n int, err error) {
 
 const (
 	tableSize    = 4096    // default size in bytes of the HPACK table of remembered headers
-	mostTable    = 1 << 16 // maximum size in bytes that may be set for this table
+	mostTable    = 1 << 16 // maximum size in bytes that a client or server may set for the HPACK table
 	mostOfHeader = 1 << 16 // maximum length of a name or a value, in bytes
 )
 

@@ -16,7 +16,7 @@ type leases struct {
 	now     int64 // virtual time in milliseconds
 	ends    map[int64]ending
 	granted int
-	known   map[string]bool // all leases of the run, in the form in which clients write them into key names
+	known   map[string]bool // numbers of the run's leases in hexadecimal, as clients write them into key names
 	// unsynced says that a client watches from an old revision. etcd brings such a watcher up to date with a delay.
 	unsynced bool
 }
@@ -142,9 +142,9 @@ func (l *leases) split(key string) (name, lease string) {
 	return key[:i+1], key[i+1:]
 }
 
-// kept records the result of asking etcd for a lease at the time asked: there says that etcd had it. If it is gone, late
-// reports whether etcd may have ended it by its own clock. Otherwise a client has ended it, and the answer has not arrived
-// yet.
+// kept records whether etcd had a lease at the time asked; there is true if it had. A lease that etcd no longer has
+// is removed. late is true if etcd may have ended this lease by its own clock. It is false if that clock cannot be
+// the reason: then a client has ended the lease, and etcd's answer to this client has not arrived yet.
 func (l *leases) kept(id int64, there bool, asked time.Time) (late bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

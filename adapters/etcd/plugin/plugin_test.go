@@ -127,8 +127,7 @@ func starter(d *design) inprocess.Starter {
 	}}
 }
 
-// TestDesigns: in executions of a mutex with a bug, exactly the expected property is violated; in those of the
-// correct one, none is.
+// TestDesigns: a mutex with a bug violates exactly the expected property, and the correct one violates none.
 func TestDesigns(t *testing.T) {
 	for i := range designs {
 		d := &designs[i]

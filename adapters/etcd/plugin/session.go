@@ -83,7 +83,7 @@ func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 		if whole {
 			return sent(at, f.stream, s.leases), n, nil
 		}
-		aside.Call = uint64(f.stream) // a frame that only ends the call comes after the call's message
+		aside.Call = uint64(f.stream) // a frame that ends the call must not overtake the call's message
 	}
 	return aside, n, nil
 }
@@ -108,8 +108,9 @@ func (c *call) takes(part []byte) (whole bool, err error) {
 	return whole, err
 }
 
-// cut appends part to rest, the beginning of an incomplete message, and removes all messages that are complete then. message
-// is the last of these; if none is complete, it is last, and whole is false.
+// cut appends part to rest, the beginning of an incomplete message. It removes the messages that are complete now,
+// and returns the remaining bytes. message is the last complete message, and whole is true. If no message is
+// complete, message is last, and whole is false.
 func cut(rest, part, last []byte) (_, message []byte, whole bool, err error) {
 	rest = append(rest, part...)
 	for {

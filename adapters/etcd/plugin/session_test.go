@@ -163,7 +163,8 @@ func FuzzFields(f *testing.F) {
 	})
 }
 
-// TestKept: if etcd no longer has a lease, its own clock is blamed only if enough real time has passed.
+// TestKept: if etcd no longer has a lease, kept returns true only if the lease's duration has passed in real time. Only
+// then may etcd's own clock have ended the lease.
 func TestKept(t *testing.T) {
 	l := newLeases()
 	for id, lasts := range []uint64{0, 60, 1 << 60} {

@@ -101,7 +101,8 @@ func (o *op) words(n *stream.Names, l *leases) string {
 	return strings.Join(words, " ")
 }
 
-// spread returns "…" if an operation covers a range of keys, whose end is end. It returns "" for a single key.
+// spread returns "…" for an operation on a range of keys that ends at the key end. It returns "" if end is "", which
+// stands for a single key.
 func spread(end string) string {
 	if end == "" {
 		return ""

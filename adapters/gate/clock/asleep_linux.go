@@ -30,7 +30,7 @@ func endless(call []byte) bool {
 		return at >= 0
 	}
 	argument, err := strconv.ParseUint(string(fields[at+1]), 0, 64)
-	if number == unix.SYS_EPOLL_PWAIT { // its argument is in milliseconds, not a pointer
+	if number == unix.SYS_EPOLL_PWAIT { // the timeout of epoll_pwait is in milliseconds, not a pointer
 		return err != nil || int32(argument) < 0
 	}
 	return err != nil || argument == 0

@@ -28,7 +28,7 @@ type Client struct {
 // row is what one thread of the client reports about itself, as preload/clock.c writes it.
 type row struct {
 	Process, Thread int32
-	Until           int64 // the virtual time until which the thread waits; 0 if it does not
+	Until           int64 // the virtual time until which the thread waits; 0 if it does not wait
 	Seen            int64 // the time at which the thread last read the clock
 	Turn            int64 // how often the thread has begun to wait
 }
@@ -97,8 +97,9 @@ func (c *Client) now() *int64 { return (*int64)(unsafe.Pointer(&c.page[0])) }
 // Set sets the virtual time. since is the time after [Epoch].
 func (c *Client) Set(since time.Duration) { atomic.StoreInt64(c.now(), Epoch.UnixNano()+int64(since)) }
 
-// Taken reports whether a process of the client uses the clock. A program that does not read the time through the C library
-// does not, even if it has loaded the library. Such a program is detected when it is first at rest.
+// Taken reports whether a process of the client uses the virtual clock. A program that does not read the time through
+// the C library keeps the machine's clock, even if it has loaded the clock's library. Taken returns false for such a
+// program from the first time that Rest finds it asleep.
 func (c *Client) Taken() bool {
 	if c.machine.Load() {
 		return false

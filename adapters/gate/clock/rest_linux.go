@@ -6,12 +6,12 @@ import (
 )
 
 // Rest reports whether the client is at rest: it does nothing until it receives something or time passes. next is the
-// time until it then acts by itself; 0 means never.
+// virtual time after which the client acts by itself, for example because a sleep ends; 0 means never.
 //
-// At rest, every thread sleeps. A thread that the system reports as sleeping has slept since then, if the system's
-// count of its runs has not changed. So Rest reads the count of every thread, finds every thread asleep, lists the
-// threads, and reads the counts again. If no count has changed and no thread was added, all threads slept when they
-// were listed, as only a running thread can create another.
+// At rest, every thread sleeps. The system counts how often each thread runs. Rest reads these counts, checks that
+// every thread is asleep, lists the threads, and reads the counts again. A thread whose count is the same has slept
+// since the check. If all counts are the same and no thread was added, all threads slept when they were listed, as
+// only a running thread can create another.
 func (c *Client) Rest() (rests bool, next time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +63,8 @@ func soonest(waits map[int32]row, now int64) (rests bool, next time.Duration) {
 	return true, next
 }
 
-// count records how often each thread has run. It returns false at once if the first thread of a process is awake.
+// count records how often each thread has run, and returns true. If the first thread of a process is awake, it records
+// nothing and returns false.
 func (c *Client) count(waits map[int32]row) bool {
 	for _, p := range c.processes {
 		if !p.sleeps(p.number) {
@@ -90,7 +91,7 @@ func (c *Client) sleeps() bool {
 	return true
 }
 
-// complete lists the threads again. It returns false if there are new ones, and adds them.
+// complete lists the threads again. It returns false if threads were added or have ended, and updates the list.
 func (c *Client) complete() bool {
 	complete := true
 	for _, p := range c.processes {
@@ -99,7 +100,7 @@ func (c *Client) complete() bool {
 	return complete
 }
 
-// unchanged reports whether no thread has run since count.
+// unchanged reports whether no thread has run since the last call of count.
 func (c *Client) unchanged(waits map[int32]row) bool {
 	for _, p := range c.processes {
 		for id, t := range p.threads {

@@ -20,12 +20,13 @@ type thread struct {
 	state   int // file descriptor of /proc/…/stat
 	runs    int // file descriptor of /proc/…/schedstat
 	calls   int // file descriptor of /proc/…/syscall; -1 if the system does not have it
-	counted ran // how often it had run at the last count
-	looked  ran // how often it had run when its system call was last read
+	counted ran // how often the thread had run at the last call of count
+	looked  ran // how often the thread had run when its system call was last read
 }
 
-// ran is how often a thread has run. A thread that waits until a virtual time wakes every millisecond to read the
-// clock. For such a thread, ran is instead the time that it waits for, and its turn.
+// ran is a value that changes when a thread runs: times is how often it has run. A thread that waits until a virtual
+// time wakes every millisecond only to read the clock, which does not count. For such a thread, times is 0; until is
+// the time that it waits for, and turn is how often it has begun to wait.
 type ran struct{ times, until, turn int64 }
 
 // newProcess starts watching the process with the given number.

@@ -10,7 +10,7 @@ import (
 )
 
 // owner returns the ids of the user with the given name and of the user's group. If this process does not run as
-// root, both are -1: then it owns all files itself.
+// root, both are -1: then this process owns all files.
 func owner(name string) (uid, gid int, err error) {
 	if os.Geteuid() != 0 || name == "" {
 		return -1, -1, nil
@@ -35,8 +35,8 @@ func become(c *exec.Cmd, name string) error {
 	return err
 }
 
-// endsWithUs makes the system kill the process when the thread that starts it ends, so that it does not outlive this
-// process.
+// endsWithUs makes the system kill the process of c when the thread that starts it ends. So the process of c does not
+// outlive this process.
 func endsWithUs(c *exec.Cmd) {
 	if c.SysProcAttr == nil {
 		c.SysProcAttr = new(syscall.SysProcAttr)

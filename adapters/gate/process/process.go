@@ -43,8 +43,8 @@ type Stock interface {
 	Close() error
 }
 
-// New prepares a server of the given kind: it has a folder and a port. If we are root, it runs as user; if user is "", it
-// runs as we do.
+// New prepares a server of the given kind: it has a folder and a port. If this process runs as root, the server runs
+// as user. Otherwise, or if user is "", the server runs as the same user as this process.
 func New(kind, user string) (_ *Process, err error) {
 	p := &Process{user: user}
 	if p.temporary, err = leftover.NewOpenFolder(kind); err != nil {
@@ -202,7 +202,7 @@ func (p *Process) End(s os.Signal) {
 	if p.command == nil {
 		return
 	}
-	_ = p.command.Process.Signal(s) // an error means that it has ended
+	_ = p.command.Process.Signal(s) // an error means that the process has ended
 	select {
 	case <-p.over:
 	case <-time.After(endLimit):
@@ -221,8 +221,8 @@ func (p *Process) Remove() error {
 	return p.temporary.Remove()
 }
 
-// Servers get ports from lowestPort on. They are below the ports that systems give to outgoing connections, and below
-// those of package rabbitmq.
+// Servers get ports from lowestPort on. These ports are below those that systems give to outgoing connections, and
+// below those that package rabbitmq uses.
 const (
 	lowestPort = 10000
 	portsDealt = 10000

@@ -13,7 +13,7 @@ import (
 // Listener accepts connections. It knows at any moment whether a client has connected that is not yet being served.
 type Listener struct {
 	net.Listener
-	file *os.File // the same socket as the listener's; package net does not tell when it has accepted a client
+	file *os.File // the listener's socket, used directly: package net does not tell when it has accepted a client
 	raw  syscall.RawConn
 
 	mu     sync.Mutex

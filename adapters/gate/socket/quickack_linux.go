@@ -7,7 +7,7 @@ import "syscall"
 // way. The kernel forgets the option repeatedly.
 func quickAck(socket syscall.RawConn) {
 	if socket != nil {
-		_ = socket.Control(func(fd uintptr) { // without it, the connection is only slower
+		_ = socket.Control(func(fd uintptr) { // after an error, the connection is only slower
 			_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1)
 		})
 	}

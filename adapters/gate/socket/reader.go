@@ -23,7 +23,7 @@ type Local interface {
 // data on. Behind may be called from any goroutine.
 type Reader struct {
 	socket net.Conn
-	local  Local           // the socket, if it is within the process; otherwise nil
+	local  Local           // the connection, if both of its ends are in this process; nil for a socket
 	raw    syscall.RawConn // for access to the file descriptor; nil if the socket has none
 
 	mu    sync.Mutex
@@ -36,9 +36,9 @@ type Reader struct {
 type state uint8
 
 const (
-	busy    state = iota // it is handling data from the client, or the end of the connection
-	waiting              // it has read everything, and waits for more
-	stalled              // it cannot hand data on until another goroutine acts
+	busy    state = iota // the reading goroutine handles data from the client, or the end of the connection
+	waiting              // the reading goroutine has handled everything, and waits for more
+	stalled              // the reading goroutine cannot hand data on until another goroutine acts
 	done
 )
 

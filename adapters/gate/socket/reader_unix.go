@@ -66,7 +66,7 @@ func (r *Reader) unread() bool {
 	case r.raw == nil:
 		return false
 	}
-	unread := true // stays true if the socket is closed: its reader will soon see that
+	unread := true // stays true if the socket is closed, since the reader may not have seen that yet
 	_ = r.raw.Control(func(socket uintptr) {
 		var b [1]byte
 		_, _, err := syscall.Recvfrom(int(socket), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)

@@ -16,17 +16,17 @@ type Command struct {
 	number    uint64
 	bytes     []byte
 	pipelined bool
-	gated     bool // it waits at the gate; otherwise it passes without waiting
+	gated     bool // the command waits at the gate; otherwise it passes without waiting
 	passed    bool
 
 	// The mutex mu of the connection guards these fields.
 	answered bool
-	waits    bool // the server keeps it waiting
+	waits    bool // the server keeps the command waiting
 }
 
 var _ gate.Command = (*Command)(nil)
 
-// join appends bytes that the client has written since to the command. The connection's mu is held.
+// join appends to the command bytes that the client has written after it. The connection's mu is held.
 func (c *Command) join(bytes []byte) {
 	c.bytes = append(c.bytes, bytes...)
 	c.Sent.Words = c.conn.address.proxy.protocol.(Unknown).Shown(c.bytes)
@@ -138,7 +138,7 @@ func (x *exchange) EndsConnection() (ends, byClient bool) {
 // EndsPart returns false, since connections have no parts.
 func (x *exchange) EndsPart() (ends, fault bool) { return false, false }
 
-// Cost returns the exchange in the form in which promises about cost are judged. Known is false, as the operations of the
+// Cost returns what the exchange contributes to an operation's cost. Its field Known is false, as the operations of the
 // client's driver are unknown.
 func (x *exchange) Cost() backend.Exchange {
 	c := x.command
@@ -178,7 +178,7 @@ type Answer struct {
 	conn    *Conn
 	bytes   []byte
 	settles []*Command
-	held    bool // it waits at the gate; guarded by the connection's mu
+	held    bool // the answer waits at the gate; guarded by the connection's mu
 }
 
 var _ gate.Answer = (*Answer)(nil)

@@ -117,7 +117,7 @@ func (c *Conn) read() error {
 // joinPause is the maximum pause of a client within a command, if the protocol is unknown: a longer pause ends the command.
 const joinPause = 2 * time.Millisecond
 
-// more appends to all what the client goes on to write, until it pauses.
+// more reads what the client writes until the client pauses, and appends it to all.
 func (c *Conn) more(all, b []byte) (_ []byte, err error) {
 	for n := 0; err == nil && len(all) <= mostUncut; all = append(all, b[:n]...) {
 		if err = c.client.SetReadDeadline(time.Now().Add(joinPause)); err == nil {
@@ -376,7 +376,7 @@ func (c *Conn) closes() {
 	ended := c.over && !c.released
 	c.mu.Unlock()
 	if ended {
-		_ = c.address.proxy.up.Kill(c.id) // an error means that the server no longer has it
+		_ = c.address.proxy.up.Kill(c.id) // an error means that the server no longer has the connection
 	}
 }
 
@@ -426,7 +426,7 @@ func (c *Conn) Release() {
 	c.changed.Broadcast()
 	c.mu.Unlock()
 	if !released && !over {
-		_ = c.address.proxy.up.Kill(c.id) // an error means that the server no longer has it
+		_ = c.address.proxy.up.Kill(c.id) // an error means that the server no longer has the connection
 	}
 	c.up.Close()
 	c.end()

@@ -12,7 +12,7 @@ import (
 type Lone struct {
 	gate.Private
 	*Proxy
-	scheme string // URL scheme of its addresses
+	scheme string // URL scheme of the server's addresses
 	item   string // word for an item, such as key
 	items  func() []gate.Item
 	before map[string]bool // items that existed before the run

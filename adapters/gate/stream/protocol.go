@@ -46,7 +46,8 @@ type Sent struct {
 	Call uint64
 	// Instead are the bytes to send to the server in place of what the client wrote; nil sends what the client wrote.
 	Instead []byte
-	// Cancels is the number of a call that gets no answer any more; 0 if there is none.
+	// Cancels is the number of the call that this command cancels, so that its answer never comes; 0 if it cancels
+	// none.
 	Cancels uint64
 	// Aside means that the bytes are not a command but belong to the protocol itself. They go to the server at once
 	// or, if the command of the same Call waits at the gate, together with it.
@@ -63,9 +64,9 @@ type Sent struct {
 type Said struct {
 	Words  func(n *Names) string
 	Result backend.Result
-	Ends   bool   // the connection ends after it
-	Call   uint64 // number of the call that it answers; 0 if commands have no numbers
+	Ends   bool   // the connection ends after this message
+	Call   uint64 // number of the call that the message answers; 0 if commands have no numbers
 	// Instead are the bytes to send to the client in place of what the server sent; nil sends what the server sent.
 	Instead []byte
-	Aside   bool // it belongs to the protocol itself, and goes to the client without waiting
+	Aside   bool // the message belongs to the protocol itself, and goes to the client without waiting
 }

@@ -20,7 +20,7 @@ type Upstream interface {
 	// Waits reports whether the server keeps the last command of connection id waiting. The gate calls it repeatedly
 	// until there is a reply.
 	Waits(id int64) (bool, error)
-	// Barrier returns when the server has sent everything that it sends because of what has happened so far.
+	// Barrier waits until the server has reacted to everything that has happened so far, and has sent its messages.
 	Barrier() error
 	// Kill ends connection id at the server. When it returns, the server has seen the end.
 	Kill(id int64) error
@@ -57,7 +57,8 @@ func (p *Proxy) Names() *Names {
 	return p.names
 }
 
-// Settle returns when everything has arrived that the server sends to any client because of what has happened so far.
+// Settle waits until the server has reacted to everything that has happened so far, and the gate has received
+// everything that the server has sent to any client.
 func (p *Proxy) Settle() error {
 	listening := p.listening()
 	if len(listening) == 0 {

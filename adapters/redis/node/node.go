@@ -149,7 +149,7 @@ func (n *Node) ping(ctx context.Context) error {
 // kill kills the process, and waits until it has ended.
 func (n *Node) kill() {
 	if n.command != nil && n.command.Process != nil {
-		_ = n.command.Process.Kill() // an error means that it has ended
+		_ = n.command.Process.Kill() // an error means that the process has ended
 		<-n.over
 	}
 }

@@ -24,7 +24,7 @@ import (
 type instance struct {
 	node    *node.Node
 	clock   *clock.Clock
-	control atomic.Pointer[resp.Conn] // replaced after a restart, while others may use it
+	control atomic.Pointer[resp.Conn] // replaced after a restart, while other goroutines may use it
 	proxy   *stream.Proxy
 	scripts scripts
 	// up is locked during a restart, so that a client that connects meanwhile waits. Otherwise the server could

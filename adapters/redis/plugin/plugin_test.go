@@ -204,7 +204,8 @@ func judgeIn(t *testing.T, n int, starter foreign.Starter, servers int, wrong pr
 	judgeFor(t, n, runnerOf(t, starter, servers), amqplock.References[1], wrong)
 }
 
-// judgeFor is like judgeIn, for the lock that the runner runs. The scenarios are those drawn for the lock like.
+// judgeFor is like judgeIn, for the lock that the runner runs. The parameter like is the target
+// for which the scenarios are drawn.
 func judgeFor(t *testing.T, n int, runner *foreign.Runner, like *lock.Target, wrong property.Set) {
 	t.Helper()
 	source := sim.NewSource(sim.Space{Target: like}, 1)

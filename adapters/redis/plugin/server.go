@@ -14,7 +14,7 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// Server is a redis-server that lockproof started, behind the gate, or several independent ones.
+// Server is one redis-server behind the gate, or several independent ones. lockproof has started them.
 type Server struct {
 	gate.Private
 	instances []*instance

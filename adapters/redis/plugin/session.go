@@ -18,7 +18,7 @@ func (p protocol) Session() stream.Session { return &session{scripts: p.scripts}
 type session struct {
 	scripts  *scripts
 	sent     []request       // commands without a reply
-	channels int             // number of its subscriptions, including patterns
+	channels int             // number of the client's subscriptions, including patterns
 	awaited  int             // number of replies to the oldest command that have arrived
 	missed   map[string]bool // scripts that the client has tried to run and that the server did not know
 }

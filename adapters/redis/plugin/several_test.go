@@ -22,7 +22,8 @@ type quorum struct {
 	half bool
 	// leaves is a bug: a refused acquire does not delete the keys that it has set on some servers.
 	leaves bool
-	// again makes a release retry on a server that did not answer, since its connection had ended.
+	// again makes a release try up to four times on each server that returns an error, for example because the
+	// connection to it has ended. Otherwise a release tries once.
 	again bool
 	token string
 }

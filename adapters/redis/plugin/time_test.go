@@ -50,7 +50,7 @@ func TestTimePassesAtTheGate(t *testing.T) {
 	}
 	runner := runnerOf(t, &subprocess.Starter{
 		Command: "/usr/bin/python3 redis_adapter.py ExpiresLater", Dir: "../../../testdata/targets/python", Stderr: os.Stderr,
-	}, 1) // whose acquire has two commands
+	}, 1) // an acquire of ExpiresLater sends two commands
 	for at := range uint16(4) {
 		sc := runner.Playable(scenario.Scenario{
 			Locks:   []scenario.Lock{{Name: "jobs"}},

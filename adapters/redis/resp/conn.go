@@ -33,7 +33,8 @@ func (c *Conn) Do(args ...string) (Value, error) {
 	return all[0], nil
 }
 
-// DoAll sends commands one after the other, and stops at the first error, as Do returns it.
+// DoAll sends all commands at once, and reads their replies. It returns the first error: a command could not be sent,
+// or a reply is an error.
 func (c *Conn) DoAll(commands [][]string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,7 +25,7 @@ const (
 )
 
 const (
-	formLimit   = 2 * time.Minute // for the Sentinels to know all servers and each other
+	formLimit   = 2 * time.Minute // maximum time until the Sentinels know all servers and each other
 	formPause   = 200 * time.Millisecond
 	downAfter   = 3 * time.Second  // silence after which a Sentinel considers a server down
 	failoverFor = 10 * time.Second // time after which the Sentinels may try another promotion

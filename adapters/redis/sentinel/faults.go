@@ -66,7 +66,7 @@ func (c *Cluster) Mend(ctx context.Context) error {
 	c.network.Heal()
 	for _, m := range c.members {
 		for _, n := range m.both() {
-			if err := n.Signal(syscall.SIGCONT); err != nil { // an error means that it has ended
+			if err := n.Signal(syscall.SIGCONT); err != nil { // an error means that the process has ended
 				errs = append(errs, n.Restart(ctx))
 			}
 		}

@@ -33,7 +33,7 @@ type Instance struct {
 	Clock   *clock.Clock // nil if the server uses the machine's clock
 
 	kind    *Kind
-	copied  bool                    // its files were copied from the template
+	copied  bool                    // the server's files were copied from the template
 	control atomic.Pointer[Control] // replaced after a restart, while other goroutines may use it
 }
 

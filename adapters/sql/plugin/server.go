@@ -60,7 +60,7 @@ const Most = 7
 // restartLimit is the time within which the servers have to stop and start again.
 const restartLimit = time.Minute
 
-// Open starts the given number of servers, each with start.
+// Open starts the given number of servers, each by a call of start.
 func Open(servers int, start func() (Database, error)) (_ gate.Server, err error) {
 	if servers < 1 || servers > Most {
 		return nil, fmt.Errorf("%d servers: expected 1 to %d", servers, Most)

@@ -31,16 +31,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// adapter is a minimal mutex: a client holds it if it could declare an exclusive queue. Its role says which mistake
-// it makes.
+// adapter is a minimal mutex: a client holds the mutex if it has declared an exclusive queue. The adapter's role says
+// which mistake the adapter makes.
 type adapter struct {
 	role  string
 	conn  *amqp.Connection
 	ch    *amqp.Channel
 	held  bool
 	made  bool
-	tag   uint64 // delivery tag of the message by which it holds the lock; 0 if none
-	queue string // queue by which it holds the lock
+	tag   uint64 // delivery tag of the message by which the client holds the lock; 0 if none
+	queue string // queue by which the client holds the lock
 	// grants counts only this client's grants, and is used as the fencing token. That is a mistake: a token must be
 	// larger than the tokens of all clients before.
 	grants int
@@ -108,7 +108,7 @@ func (a *adapter) answer(method string, p params) string {
 			a.grants++
 			return fmt.Sprintf(`"result":{"held":true,"slot":1%s}`, a.token())
 		}
-		if a.role == "patient" { // with a mistake: it waits for the lock
+		if a.role == "patient" { // the mistake of this role: acquire waits for the lock
 			a.stay()
 		}
 		return `"result":{"held":false}`

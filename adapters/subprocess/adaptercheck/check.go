@@ -70,7 +70,7 @@ func Run(ctx context.Context, c Config, tell func(Step)) (green bool, err error)
 	}
 	clock, stop := context.WithCancel(ctx)
 	defer stop()
-	go w.server.follow(clock) // real time passes for the server, as clients may wait by its clock
+	go w.server.follow(clock) // real time passes for the server, as clients may wait by the server's clock
 	w.starter = &subprocess.Starter{Command: c.Command, Dir: c.Dir, Stderr: c.Stderr, Limit: c.Limit}
 	defer func() { err = errors.Join(err, w.close()) }()
 	for _, name := range []string{"c1", "c2"} {
@@ -120,7 +120,7 @@ type walk struct {
 
 // checkedClient is a client of the check. Each has its own address for the server.
 type checkedClient struct {
-	slot    int // the slot that it was granted; 0 if none
+	slot    int // the slot that the client was granted; 0 if none
 	name    string
 	client  *subprocess.Client
 	address address
@@ -330,7 +330,7 @@ func (w *walk) end(p *checkedClient) {
 		s.Advice = "don't release at exit: the end of input stands for a program that just stops"
 	}
 	for late := time.Now().Add(w.Limit); p.address.present() > 0 && w.ctx.Err() == nil && time.Now().Before(late); {
-		time.Sleep(time.Millisecond) // as the server may see the end of its sockets only later
+		time.Sleep(time.Millisecond) // the server may see the end of the client's sockets a little later
 	}
 	w.report(s)
 }

@@ -17,7 +17,7 @@ type line struct {
 	params foreign.Params
 	held   bool
 	slots  uint8   // expected result, for count
-	after  lock.Op // make the call only if the client offers this operation too; the operation's outcome is expected
+	after  lock.Op // operation whose effect is checked; the call is left out if the client does not offer it; or NoOp
 	more   bool    // make the call only if locks are not created before use and callers state limits
 	advice string
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/lockproof/lockproof/model/lock"
 )
 
-// use has two more clients acquire and release a lock while the check observes the broker's state.
+// use is a part of the check: two more clients acquire and release a lock, and the check observes the broker's state.
 type use struct {
 	*walk
 	broker  broker
@@ -134,8 +134,8 @@ func (u *use) round(look func()) error {
 
 var number = regexp.MustCompile(`\d+`)
 
-// guess collects declarations of what may hold the lock, from the names of the existing queues. Those with a slot's
-// number come first.
+// guess collects declarations of what may hold the lock, from the names of the existing queues. Declarations
+// that contain a slot's number come first.
 func (u *use) guess() {
 	var names []string
 	u.broker.Observe(func(v wire.State) { names = slices.Sorted(v.Queues()) })

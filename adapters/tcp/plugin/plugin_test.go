@@ -93,7 +93,7 @@ func (l *locks) do(conn net.Conn, word, name string) string {
 // mutex is a client of the test's lock server.
 type mutex struct {
 	address string
-	seizes  bool // with a bug: it asks whether the lock is free, and then takes it in a second command
+	seizes  bool // a bug: acquire asks whether the lock is free, and then takes the lock in a second command
 	conn    net.Conn
 	in      *bufio.Reader
 }

@@ -21,7 +21,7 @@ var server = gatetest.Server{Open: func() (gate.Server, error) { return Open(1) 
 // mutex is an ephemeral node. Each hold has a session of its own.
 type mutex struct {
 	port  int
-	looks bool // with a bug: it asks whether the node exists, and ignores whether creating it succeeds
+	looks bool // a bug: acquire asks whether the node exists, and ignores whether creating the node succeeds
 	held  *control
 }
 
@@ -100,8 +100,7 @@ func portOf(url string) int {
 	return n
 }
 
-// TestLocks: in executions of a mutex with a bug, exactly the expected property is violated; in those of the correct
-// one, none is.
+// TestLocks: a mutex with a bug violates exactly the expected property, and the correct one violates none.
 func TestLocks(t *testing.T) {
 	t.Run("right", func(t *testing.T) { server.Judge(t, starter(false), 0) })
 	t.Run("looks first", func(t *testing.T) {

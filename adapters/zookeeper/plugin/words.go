@@ -34,7 +34,7 @@ const (
 	closeSession = -11
 )
 
-// watched stands in for a request number in the event of a watch.
+// watched is the request number in messages that report the event of a watch, since they answer no request.
 const watched = -1
 
 // kinds are the names of the kinds of requests.

@@ -16,9 +16,9 @@ import (
 	"github.com/zeromicro/go-zero/core/logx"
 )
 
-// library connects to servers and returns a function that acquires a lock. That function returns how to release the
-// lock and, if the library can, how to extend its lease; extending reports whether the lock is still held. If the
-// lock is taken, it returns nil.
+// library connects to servers and returns a function that acquires a lock. That function returns two functions: one
+// releases the lock, the other extends its lease and reports whether the client still holds the lock. The first is nil
+// if the lock is taken, the second if the library cannot extend leases.
 type library func(servers []string) (extending, error)
 
 type (
@@ -95,7 +95,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: locks LIBRARY, one of", slices.Sorted(maps.Keys(libraries)))
 		os.Exit(2)
 	}
-	logx.Disable() // it would print to standard output
+	logx.Disable() // go-zero's log would go to standard output, among the answers
 	c := client{library: os.Args[1], held: make(map[string]held)}
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {

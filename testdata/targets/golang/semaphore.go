@@ -45,7 +45,7 @@ type Naming struct{ A, B string }
 // guidelines are the names that the amqp-locks guidelines prescribe.
 var guidelines = Naming{"%[1]s-%[2]d-A", "%[1]s-%[2]d-B"}
 
-// NewNamed returns a client with a bug whose queues have other names.
+// NewNamed returns a client with a bug. The formats of the names of its queues are those in names.
 func NewNamed(ctx context.Context, url string, names Naming, bug Bug) (*Client, error) {
 	c, err := NewWith(ctx, url, bug)
 	c.names = names

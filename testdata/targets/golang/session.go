@@ -34,7 +34,8 @@ type session struct {
 	held    map[string]int             // held slot, by semaphore; valid for this connection only
 }
 
-// repairs is how often a command is repeated if its channel was closed for another reason.
+// repairs is how often a command that fails is repeated on a new channel. A command that fails because the queue is
+// locked by another connection, or because the connection is lost, is not repeated.
 const repairs = 2
 
 // connect opens a connection if there is none. A lock that was held on an old connection is lost.

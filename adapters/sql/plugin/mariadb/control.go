@@ -10,8 +10,8 @@ import (
 	"github.com/lockproof/lockproof/adapters/sql/plugin"
 )
 
-// can are the capability flags of lockproof's own connection: the current protocol, and a password hashed in the way
-// that every server knows.
+// can are the capability flags of lockproof's own connection: the current protocol, and authentication with
+// mysql_native_password, which every server supports.
 const can = 1<<0 | 1<<9 | 1<<15 | 1<<19
 
 // greet authenticates lockproof's own connection, as the administrator.

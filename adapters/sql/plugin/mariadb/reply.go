@@ -235,7 +235,7 @@ func (p *packets) rows(r *reply, body []byte) (more bool, err error) {
 		case body[0] == isError:
 			r.failed, r.code = true, failure(body)
 			return false, nil
-		case body[0] == isEOF && p.agreed&noEOF != 0: // a row that begins so would not fit into a packet
+		case body[0] == isEOF && p.agreed&noEOF != 0: // no row has this first byte: the value would exceed a packet
 			f.take(1)
 			f.length()
 			f.length()

@@ -84,7 +84,7 @@ var commands = map[byte]command{
 	comReset: {"RESET", true}, comSetOption: {"SET", true}, comFetch: {"FETCH", false}, comNew: {"RESET CONNECTION", false}, comPrepare: {"PREPARE", true},
 }
 
-// constant returns words that are the same in each run.
+// constant returns a function that returns text, for [stream.Sent.Words] of a command whose words are always the same.
 func constant(text string) func(*stream.Names) string {
 	return func(*stream.Names) string { return text }
 }

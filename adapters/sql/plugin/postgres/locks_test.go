@@ -92,7 +92,8 @@ func key(name string) int64 {
 	return int64(h.Sum64())
 }
 
-// got returns the slot of an acquire that was granted if ok is true, and records the connection that holds the lock.
+// got returns the result of an acquire: slot 1 if ok is true, otherwise 0. If ok is true, it records that the current
+// connection holds the lock.
 func (a *advisory) got(ok bool, err error) (int, error) {
 	if err != nil || !ok {
 		return 0, err

@@ -76,7 +76,7 @@ func (s *session) Command(b []byte) (c stream.Sent, n int, err error) {
 	return s.extended(b)
 }
 
-// constant returns words that are the same in each run.
+// constant returns a function that returns text, for [stream.Sent.Words] of a command whose words are always the same.
 func constant(text string) func(*stream.Names) string {
 	return func(*stream.Names) string { return text }
 }
@@ -191,8 +191,8 @@ func whole(b []byte) (last byte, n int, err error) {
 	}
 }
 
-// take handles a message of the extended protocol. If the message carries something out, executed is true, and p is what it
-// carries out.
+// take handles a message of the extended protocol. executed reports whether the message carries out a portal or calls a
+// function. If so, p is the portal, or the statement CALL for a function.
 func (s *session) take(kind byte, body []byte) (p portal, executed bool, err error) {
 	f := fields{rest: body}
 	switch kind {

@@ -35,8 +35,8 @@ func started(t *testing.T) *session {
 	return s
 }
 
-// TestPipeline: the reply to a command that ends with Flush ends with its last message. After an error, the commands
-// up to Sync get no reply of their own.
+// TestPipeline: if a command ends with Flush, its reply ends with the answer to the command's last message. After an
+// error, the commands up to Sync get no reply of their own.
 func TestPipeline(t *testing.T) {
 	s := started(t)
 	batch := message('P', "\x00SELECT f($1)\x00\x00\x00") + message('B', "\x00\x00\x00\x00\x00\x01\x00\x00\x00\x011\x00\x00") + message('E', "\x00\x00\x00\x00\x00")

@@ -44,9 +44,11 @@ func set(all string) map[string]bool {
 }
 
 var (
-	// own are the first words of statements that affect only their own session, unless they contain a word of shared.
+	// own are the first words of statements that affect only their own session, unless they contain a word of shared
+	// or call a function.
 	own = set("SET SHOW RESET DEALLOCATE DISCARD USE nothing")
-	// shared are words that make such a statement affect other sessions: it ends a transaction or releases locks.
+	// shared are words with which a statement that begins with a word of own may affect other sessions: for example,
+	// it ends a transaction or releases locks.
 	shared = set("AUTOCOMMIT ALL GLOBAL PERSIST TABLES STATUS PROCESSLIST ENGINE")
 	// constant are the words of queries whose results do not depend on other clients.
 	constant = set("SELECT AS VERSION CURRENT_SCHEMA CURRENT_DATABASE CURRENT_USER DATABASE SCHEMA USER CONNECTION_ID PG_BACKEND_PID " +

@@ -107,7 +107,7 @@ func (s *scanner) next() token {
 	return token{kind: sign, text: s.take(1)}
 }
 
-// marked takes a token that begins with a quotation mark. ok is false if the next token does not.
+// marked takes a token that begins with a quotation mark. ok is false if the next token begins with another character.
 func (s *scanner) marked() (t token, ok bool) {
 	switch c := s.rest[0]; {
 	case c == '\'', c == '"' && s.dialect == MariaDB:

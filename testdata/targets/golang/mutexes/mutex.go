@@ -222,7 +222,7 @@ type Queue struct {
 	// bug: verify sends its request on that second connection, which does not hold the lock.
 	Prober, AsksProber bool
 	// LockedIsHeld is a bug: verify asks on another connection, and believes that it holds the lock if the queue is
-	// locked. But it may be locked by another client.
+	// locked. But another client may have locked the queue.
 	LockedIsHeld bool
 }
 
@@ -375,7 +375,7 @@ func (t Token) subscribe(m *Mutex, name string) (bool, error) {
 	if err := m.ch.Cancel("holder", false); err != nil {
 		return false, err
 	}
-	for d := range deliveries { // it arrived too late, or just in time
+	for d := range deliveries { // the message arrived after the timeout, and before the consumer was cancelled
 		held, m.tag = !t.LateKept, d.DeliveryTag
 	}
 	return held, nil
@@ -400,7 +400,7 @@ func (t Token) make(m *Mutex, name string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if made { // another client has created it meanwhile
+		if made { // another client has created the queue meanwhile
 			return true, t.over(m, name)
 		}
 	}
@@ -492,7 +492,8 @@ func (t Token) giveBack(m *Mutex, name string) error {
 // Consumer is a mutex that uses an exclusive consumer: the client that consumes the lock's queue exclusively holds
 // the lock.
 type Consumer struct {
-	// Quorum is a bug: it uses a quorum queue. Such queues ignore that a consumer is exclusive, without an error.
+	// Quorum is a bug: the lock's queue is a quorum queue. Such queues ignore that a consumer is exclusive, without an
+	// error.
 	Quorum bool
 	// NotExclusive is a bug: the consumer is not exclusive, so several clients can consume.
 	NotExclusive bool

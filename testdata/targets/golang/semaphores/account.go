@@ -9,9 +9,9 @@ type Resizable interface {
 	remove(c *Client, name string, slots int) error
 }
 
-// Account is a semaphore that uses messages without numbers, of which some can be added and removed. A second queue,
-// the account, has one entry for each message. Both queues change in one transaction. A client that changes or counts
-// the slots excludes others from that.
+// Account is a semaphore that uses messages without numbers, one for each slot. Messages can be added and removed. A
+// second queue, the account, has one entry for each message. Both queues change in one transaction. Only one client
+// at a time changes or counts the slots.
 type Account struct {
 	Tokens
 	// Taken is a bug: a removal does not check that it got a message. If the slot is held, only the entry is removed.
@@ -119,7 +119,7 @@ func (a Account) remove(c *Client, name string, slots int) error {
 	})
 }
 
-// take takes up to most messages from a queue, and returns how many it has taken.
+// take takes messages from a queue, and returns how many it has taken; most is the maximum.
 func take(ch *amqp.Channel, queue string, most int) (taken int, err error) {
 	for ; taken < most; taken++ {
 		d, ok, err := ch.Get(queue, false)

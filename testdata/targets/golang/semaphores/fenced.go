@@ -40,8 +40,8 @@ func (f Fenced) claim(c *Client, name string) (slot int, err error) {
 	return slot, err
 }
 
-// draw gets the next token. Its last request uses the channel that has the message. If the broker answers it, the
-// client still has the message.
+// draw gets the next token. Its last request uses the channel that has the slot's message. If the broker answers this
+// request, the client still has the message, and so the slot.
 func (f Fenced) draw(c *Client, name string, slot int) error {
 	numbers := name + ".numbers"
 	if f.BySlot {

@@ -13,7 +13,7 @@ type Limiting interface {
 	limiting()
 }
 
-// LimitedClient is a client of semaphores with such a design.
+// LimitedClient is a client of semaphores with a [Limiting] design.
 type LimitedClient struct{ *Client }
 
 // AcquireLimited tries to acquire a slot of a lock that at most limit clients may hold. It returns the slot's number,
@@ -25,15 +25,16 @@ func (c LimitedClient) AcquireLimited(ctx context.Context, name string, limit in
 
 // Limited is a semaphore that uses numbered messages. Callers state how many of them may be taken. When a client gets
 // a message, it learns how many are left. Then it asks how many messages exist; that number cannot shrink while a
-// message is taken. If more are taken than its caller's limit, it returns its own.
+// message is taken. If more messages are taken than its caller's limit, the client returns its own message.
 type Limited struct {
 	Tokens
-	// LooksFirst is a bug: a client checks the limit before it takes a message. Others may take theirs in between.
-	LooksFirst bool
-	// CountsFirst is a bug: a client asks how many messages exist before it takes one. Others may be created in
+	// LooksFirst is a bug: a client checks the limit before it takes a message. Other clients may take messages in
 	// between.
+	LooksFirst bool
+	// CountsFirst is a bug: a client asks how many messages exist before it takes one. Other messages may be
+	// created in between.
 	CountsFirst bool
-	// Ignores is a bug: a client takes a message whatever its caller's limit.
+	// Ignores is a bug: a client ignores its caller's limit.
 	Ignores bool
 }
 
@@ -55,7 +56,7 @@ func (l Limited) claim(c *Client, name string) (int, error) {
 		return 0, nil
 	case err != nil || !ok:
 		return 0, err
-	case !l.CountsFirst: // ask on the channel that has the message: an answer means that it still has it
+	case !l.CountsFirst: // ask on the channel that has the message: an answer means that the client still has it
 		q, err := c.ch.QueueDeclarePassive(name+".size", true, false, false, false, nil)
 		if err != nil {
 			return 0, err
@@ -86,8 +87,8 @@ func (l Limited) few(c *Client, name string, size int) (few bool, err error) {
 // consumes the same queue. A client that acquires begins to consume, learns the number of consumers, and stops if
 // there are more than its limit.
 type Counted struct {
-	// LooksFirst is a bug: a client checks the number of consumers before it begins to consume. Others may begin in
-	// between.
+	// LooksFirst is a bug: a client checks the number of consumers before it begins to consume. Other clients may
+	// begin in between.
 	LooksFirst bool
 }
 

@@ -148,7 +148,7 @@ func (t Tokens) create(c *Client, name string, slots int) error {
 		_, err := ch.QueueDeclarePassive(name+".tokens", true, false, false, false, nil)
 		return err
 	})
-	if refused(err, amqp.NotFound) { // the second queue may be left of an earlier lock
+	if refused(err, amqp.NotFound) { // the second queue may be left over from an earlier lock
 		_, err = c.ch.QueueDelete(name+".size", false, false, false)
 	}
 	if err != nil {

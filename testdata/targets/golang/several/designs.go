@@ -29,7 +29,7 @@ func (Queue) forsake(c *Client) { c.Close() }
 
 // Token is a mutex that uses the only message of a queue: the client that has it unacknowledged holds the lock. The
 // message is published through an exchange of its own. A release returns the message to the queue. While a client
-// creates the queue, it has a second, exclusive queue. A third queue marks that creation is complete.
+// creates the queue, the client has a second, exclusive queue. A third queue marks that creation is complete.
 type Token struct{}
 
 func (Token) claim(c *Client, ch *amqp.Channel, name string) (uint64, bool, error) {
