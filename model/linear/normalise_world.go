@@ -127,6 +127,9 @@ func (r *normaliser) bounded(k *operation) {
 // mayLose records that a client may have lost its connection: it crashed, was told of the loss, or got no answer.
 // Without evidence of the moment, the loss may have happened at any moment since an event.
 func (r *normaliser) mayLose(c *client, since int32) {
+	if since == none {
+		return
+	}
 	for g := c.grants; g != none; g = r.call(g).link {
 		lost := mayLose{call: g, from: max(since, r.call(g).ret)}
 		if r.roll == nil {
@@ -137,14 +140,17 @@ func (r *normaliser) mayLose(c *client, since int32) {
 	}
 }
 
-// lossSince is the event since which a client may have lost its connection; why is the reason why its operation has
-// no answer. For a lost connection or a crash it is the client's last answer; otherwise it is the invocation. A
-// missing answer alone says nothing about the client's earlier holds.
+// lossSince is the event since which a client may have lost what it holds, or none; why is the reason why its
+// operation has no answer. For a lost connection or a crash it is the client's last answer. For a verify it is the
+// invocation, since the client may have learnt of a loss. Another missing answer says nothing about earlier holds.
 func (c *client) lossSince(why lock.Reason) int32 {
-	if why == lock.Disconnected || why == lock.Crashed {
+	switch {
+	case why == lock.Disconnected || why == lock.Crashed:
 		return c.heard
+	case c.f.Op().AsksHeld():
+		return c.inv
 	}
-	return c.inv
+	return none
 }
 
 // unanswered handles the end of the client's operation without an answer; why is the reason, if given.

@@ -104,8 +104,8 @@ func (d *unknownDraw) answer(e *history.Event, holds int) {
 //     permit of the process's earlier acquire of unknown outcome, even if that was lost since. If anyone may release, it
 //     returns any process's permit, but its own first. One of unknown outcome does so at a moment since its invocation, or
 //     never.
-//   - A process may lose an unreleased grant since the invocation of an operation without an answer. If the reason is a
-//     lost connection or a crash, it may lose it since its last answer, possibly on another connection.
+//   - If the reason of an unknown outcome is a lost connection or a crash, its process may lose an unreleased grant since
+//     its last answer, possibly on another connection.
 type unknownBrute struct {
 	h       *history.History
 	anyone  bool
@@ -163,11 +163,9 @@ func newUnknownBrute(h *history.History, o Options) *unknownBrute {
 
 // unknown ends an act at an event with an unknown outcome.
 func (b *unknownBrute) unknown(a *unknownAct, i, heard int) {
-	since := a.inv
 	if a.e.Reason == lock.Disconnected || a.e.Reason == lock.Crashed {
-		since = heard
+		b.mayLose(a.process, i, heard)
 	}
-	b.mayLose(a.process, i, since)
 	if a.f == lock.Acquire {
 		a.losable = a.inv
 	}
