@@ -43,6 +43,9 @@ type Judge struct {
 	fences     map[uint16]*Fence
 	slots      map[uint16]*Slots // by lock; nil if slots are not judged
 	lastFenced map[place]Fenced  // the last grant of each slot; nil if only grants before a call count
+	suspect    []suspect         // grants that later answers may excuse
+	witnessed  bool              // the history records ends of connections
+	giving     map[place][]giver // releases of what others hold that may still end a hold
 	limits     limits
 	answers    history.Answers
 	lock       int // of the current event
@@ -53,7 +56,7 @@ type Judge struct {
 func New(h *history.History, o linear.Options) *Judge {
 	w := &Judge{
 		h: h, options: o, sessions: make(map[session]*seen), uses: make(map[int32][]*seen), ended: make(map[int32]bool), resting: make(map[int32]resting),
-		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*contenders),
+		believers: make(map[place][]belief), open: make(map[place][]grant), giving: make(map[place][]giver), working: make(map[work]*contenders),
 		contents: make(map[uint16]*contents), fences: make(map[uint16]*Fence), limits: limits{h: h, anyone: o.Releases == linear.ByAnyone},
 	}
 	for p := range w.verdicts {
@@ -89,9 +92,10 @@ func (w *Judge) Holders(lock, slot uint16) (all []Holder) {
 	return all
 }
 
-// Verdicts are the verdicts so far. Properties that not every lock has are included if the history puts them to the
+// Verdicts are the verdicts at the end of the history. Properties that not every lock has are included if the history puts them to the
 // test.
 func (w *Judge) Verdicts() (all []linear.Verdict) {
+	w.settle()
 	for _, v := range w.verdicts {
 		if v.Checked > 0 || !property.Announceable.With(property.LimitRespected).With(property.NoPhantomSlot).With(property.RemovalDrains).Has(v.Property) {
 			all = append(all, v)
@@ -110,6 +114,7 @@ type place struct{ lock, slot uint16 }
 type belief struct {
 	process int32
 	since   int  // the event that told it so
+	asked   int  // the event that invoked what told it so
 	asking  bool // it is verifying its hold, and may have learnt that it is over
 }
 
@@ -226,6 +231,7 @@ func (w *Judge) contendersOf(e *history.Event) *contenders {
 
 // world handles an occurrence.
 func (w *Judge) world(i int, e *history.Event) {
+	w.witnessed = w.witnessed || e.F == history.Restart || e.F == history.Gone || e.F == history.Lapse || e.F == history.Lost
 	switch e.F {
 	case history.Restart:
 		for p := range w.resting {
@@ -289,7 +295,7 @@ func (w *Judge) believe(i int, p int32, s *seen, at place) {
 	}
 	s.believing, s.at = true, at
 	s.gone = s.gone && !w.h.GoneMayFree
-	w.believers[at] = append(w.believers[at], belief{process: p, since: i})
+	w.believers[at] = append(w.believers[at], belief{process: p, since: i, asked: s.invoked})
 }
 
 // ask marks the start or end of a process's verify of its belief.
@@ -333,6 +339,9 @@ func (w *Judge) completed(i int, e *history.Event) {
 	w.fence(e.Lock).End(e.F.Op(), e.Type != history.Info)
 	contended := w.contended(e, s)
 	nothing := false
+	w.heard(e)
+	w.gave(i, e)
+	w.cutOff(e)
 	if w.h.GoneMayFree {
 		there := w.content(e.Lock)
 		there.end(e, s.slots, s.takes)
@@ -367,24 +376,30 @@ func (w *Judge) contended(e *history.Event, s *seen) bool {
 }
 
 // released handles the call of a release: it ends its client's belief, or that of another client if locks may be
-// released by others.
+// released by others. If nobody believes then, it may end a belief that begins later.
 func (w *Judge) released(e *history.Event, s *seen) {
 	s.released = s.believing
 	if s.believing || w.options.Releases == linear.ByHolder {
 		w.uncertain(e.Process, s)
 		return
 	}
-	if all := w.believers[place{e.Lock, e.Slot}]; len(all) > 0 {
-		w.uncertain(all[0].process, w.session(all[0].process, e.Lock))
+	at := place{e.Lock, e.Slot}
+	if !w.endsOne(at) {
+		w.giving[at] = append(w.giving[at], giver{process: e.Process, until: never})
 	}
 }
 
 // kept handles a failed release whose client keeps its belief.
 func (w *Judge) kept(i int, e *history.Event, s *seen) {
 	others := w.believing(s.at, i)
-	ok := len(others) < w.limit(s.at.lock, s.at)
-	w.judge(property.MutualExclusion, ok, i, "%s still holds %s, since its release failed (%s), and %s was told that it holds it",
-		w.h.Who(e.Process), w.h.SlotName(s.at.slot), w.h.Moment(i), w.h.Who(first(others)))
+	if limit := w.limit(s.at.lock, s.at); len(others) < limit {
+		w.judge(property.MutualExclusion, true, i, "")
+	} else {
+		what, process := w.h.SlotName(s.at.slot), e.Process
+		w.suspects(suspect{event: i, lock: w.lock, limit: limit, waiting: others, why: func(other int32) string {
+			return fmt.Sprintf("%s still holds %s, since its release failed (%s), and %s was told that it holds it", w.h.Who(process), what, w.h.Moment(i), w.h.Who(other))
+		}})
+	}
 	w.believe(i, e.Process, s, s.at)
 }
 
@@ -392,10 +407,12 @@ func (w *Judge) kept(i int, e *history.Event, s *seen) {
 func (w *Judge) acquired(i int, e *history.Event, s *seen) {
 	at := place{e.Lock, e.Slot}
 	if s.ended { // it may be over already
-		w.exclude(i, e, at, s.invoked)
+		w.exclude(i, e, s, at, s.invoked)
 		return
 	}
-	w.exclude(i, e, at, i)
+	if w.exclude(i, e, s, at, i) {
+		return
+	}
 	w.within(i, e, s)
 	w.believe(i, e.Process, s, at)
 }
@@ -454,7 +471,7 @@ func (w *Judge) verified(i int, e *history.Event, s *seen) {
 		w.stale(i, e, s, at)
 	}
 	w.answered(e.Process, s.at, held && s.believing)
-	if !held && (e.Type == history.OK || w.h.GoneMayFree) {
+	if !held {
 		w.uncertain(e.Process, s)
 	}
 	w.ask(e.Process, s, false)
@@ -475,6 +492,7 @@ func (w *Judge) answered(p int32, at place, held bool) {
 		}
 		g.others = append(g.others, p)
 		w.exclusive(g, at)
+		w.heard(&history.Event{Process: p, Type: history.OK})
 	}
 	w.open[at] = slices.DeleteFunc(all, func(g grant) bool { return len(g.asking) == 0 })
 }
@@ -493,15 +511,22 @@ func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 	}
 	w.judge(property.StaleBeliefEnds, ok, i, "%s was told that it holds %s (%s), but its %s, and %s held it all the while", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), over, w.h.Who(first(rivals)))
 	if e.Held && !s.ended && (!s.lapsed || e.F.Op() == lock.Refresh) { // a verify does not extend a lease
-		w.exclude(i, e, at, i)
+		w.exclude(i, e, s, at, i)
 		w.within(i, e, s)
 		w.believe(i, e.Process, s, at)
 	}
 }
 
-// exclude looks for other clients that have believed in the granted slot since before an event.
-func (w *Judge) exclude(i int, e *history.Event, at place, before int) {
+// exclude looks for other clients that have believed in the granted slot since before an event. over says that the granted
+// hold may itself be over by then.
+func (w *Judge) exclude(i int, e *history.Event, s *seen, at place, before int) (over bool) {
 	g := grant{event: i, process: e.Process, slot: e.Slot, others: w.believing(at, before)}
+	for len(g.others) >= w.limit(at.lock, at) && w.givenBy(at, &g) {
+	}
+	if len(g.others) >= w.limit(at.lock, at) && w.givenUp(at, s.invoked) {
+		w.judge(property.MutualExclusion, true, i, "")
+		return true
+	}
 	for _, b := range w.believers[at] {
 		if b.since < before && b.asking && b.process != e.Process {
 			g.asking = append(g.asking, b.process)
@@ -510,6 +535,7 @@ func (w *Judge) exclude(i int, e *history.Event, at place, before int) {
 	if w.exclusive(&g, at) && len(g.asking) > 0 {
 		w.open[at] = append(w.open[at], g)
 	}
+	return false
 }
 
 // counted reports whether holders of a lock are only counted, because its slots have no numbers and their number
@@ -520,9 +546,16 @@ func (w *Judge) counted(at place) bool {
 
 // exclusive judges a grant by the other clients that certainly believed then.
 func (w *Judge) exclusive(g *grant, at place) bool {
-	ok := w.counted(at) || len(g.others) < w.limit(at.lock, at)
-	w.judge(property.MutualExclusion, ok, g.event, "%s was told that it holds %s (%s), and %s holds it", w.h.Who(g.process), w.h.SlotName(g.slot), w.h.Moment(g.event), w.h.Who(first(g.others)))
-	return ok
+	limit := w.limit(at.lock, at)
+	if w.counted(at) || len(g.others) < limit {
+		w.judge(property.MutualExclusion, true, g.event, "")
+		return true
+	}
+	event, process, what := g.event, g.process, w.h.SlotName(g.slot)
+	w.suspects(suspect{event: event, lock: int(at.lock), limit: limit, waiting: slices.Clone(g.others), why: func(other int32) string {
+		return fmt.Sprintf("%s was told that it holds %s (%s), and %s holds it", w.h.Who(process), what, w.h.Moment(event), w.h.Who(other))
+	}})
+	return false
 }
 
 // believing are the processes that have certainly believed in a slot since before an event.
