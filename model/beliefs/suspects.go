@@ -57,6 +57,9 @@ func (w *Judge) cutOff(e *history.Event) {
 	for _, s := range w.uses[e.Process] {
 		w.uncertain(e.Process, s)
 	}
+	if at := (place{e.Lock, e.Slot}); e.F.Op() == lock.Release && w.options.Releases == linear.ByAnyone {
+		w.giving[at] = append(w.giving[at], giver{process: e.Process, until: never}) // its own hold may have ended before
+	}
 }
 
 // heard settles suspect grants by an answer to a process.

@@ -32,6 +32,7 @@ func TestSuspects(t *testing.T) {
 		{"a release by another, answered before both asked", "c3 release\nc3 ok release\n" + both, linear.ByAnyone, linear.Illegal},
 		{"a release by another, answered before the first is told", "c1 acquire\nc3 release\nc3 ok release\nc1 ok acquire\nc2 acquire\nc2 ok acquire\n", linear.ByAnyone, linear.Legal},
 		{"a release by another, answered before the second is told", "c2 acquire\nc3 release\nc3 ok release\nc1 acquire\nc1 ok acquire\nc2 ok acquire\n", linear.ByAnyone, linear.Legal},
+		{"a release by the holder, which had lost it", "c1 acquire\nc1 ok acquire\nc1 release\nc2 acquire\nc2 ok acquire\nc1 info release crashed\nc3 acquire\nc3 ok acquire\n", linear.ByAnyone, linear.Legal},
 		{"one release by another for three", "c3 release\n" + both + "c4 acquire\nc4 ok acquire\n", linear.ByAnyone, linear.Illegal},
 	} {
 		t.Run(test.name, func(t *testing.T) {
