@@ -110,10 +110,10 @@ func (o *CheckOptions) shared(h *history.History) ([]linear.Verdict, error) {
 		return nil, fmt.Errorf("%s: --reentrant: clients hold the lock to read: expected a history without that, or leave it out", o.Source)
 	}
 	verdicts, err := shares.Check(h, o.Reading())
-	if err != nil {
+	if malformed := (*linear.Malformed)(nil); err != nil && !errors.As(err, &malformed) {
 		return nil, fmt.Errorf("%s: %w", o.Source, err)
 	}
-	return verdicts, nil
+	return verdicts, err
 }
 
 // audited adds the verdicts on the audit at the end of a history, if requested.
