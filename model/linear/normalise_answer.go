@@ -148,7 +148,7 @@ func (r *normaliser) released(c *client, k *operation, e *history.Event) {
 	if e.Type != history.OK {
 		return
 	}
-	g := r.grant(c, k.slot)
+	g := r.release(c, k.slot)
 	if r.releases == ByAnyone {
 		r.releasedByAnyone(c, k, g)
 		return
@@ -230,6 +230,18 @@ func (r *normaliser) grant(c *client, slot uint16) int32 {
 		return g
 	}
 	return none
+}
+
+// release is the grant that a release of the slot may end, as grant finds it. Of several it is one that no unanswered
+// release may have ended before.
+func (r *normaliser) release(c *client, slot uint16) int32 {
+	first := r.grant(c, slot)
+	for g := first; g != none; g = r.call(g).link {
+		if s := r.call(g).slot; !r.call(g).traits.has(given) && (s == slot || slot == history.AnySlot || s == history.AnySlot) {
+			return g
+		}
+	}
+	return first
 }
 
 // drop forgets a grant of the client that is over.

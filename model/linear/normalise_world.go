@@ -209,6 +209,9 @@ func (r *normaliser) unknown(c *client, k *operation) {
 // slot gone.
 func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 	g := r.grant(c, k.slot)
+	if op == lock.Release {
+		g = r.release(c, k.slot)
+	}
 	switch {
 	case op == lock.Release && r.releases == ByAnyone:
 		k.effect = freesAny
@@ -230,7 +233,7 @@ func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 		k.effect = mayTake
 	case op == lock.Release:
 		k.effect = frees
-		t.exit = min(t.exit, k.inv)
+		t.exit, t.traits = min(t.exit, k.inv), t.traits|given
 	case !c.ended:
 		k.effect = leaves
 		r.quits(t, k.inv)

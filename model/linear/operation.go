@@ -29,7 +29,7 @@ const (
 )
 
 // traits are further facts about a call.
-type traits uint8
+type traits uint16
 
 const (
 	// interrupted: its client's connection ended during the call.
@@ -48,6 +48,8 @@ const (
 	open
 	// openExit: the moment at which its slot is lost matters in the same way.
 	openExit
+	// given: an unanswered release may have ended it.
+	given
 )
 
 func (t traits) has(u traits) bool { return t&u != 0 }

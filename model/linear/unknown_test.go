@@ -171,14 +171,20 @@ func (b *unknownBrute) unknown(a *unknownAct, i, heard int) {
 	}
 }
 
-// granted is the last grant of a process that it has not released, or -1.
+// granted is the last grant of a process that it has not released, or -1. Of several it is one that no release without
+// an answer may have ended.
 func (b *unknownBrute) granted(process int32) int {
+	last := -1
 	for k := len(b.acts) - 1; k >= 0; k-- {
-		if g := &b.acts[k]; g.process == process && g.f == lock.Acquire && g.e.Type == history.OK && !g.released {
+		if g := &b.acts[k]; g.process != process || g.f != lock.Acquire || g.e.Type != history.OK || g.released {
+			continue
+		}
+		last = max(last, k)
+		if !slices.ContainsFunc(b.acts, func(a unknownAct) bool { return a.f == lock.Release && a.e.Type == history.Info && a.grant == k }) {
 			return k
 		}
 	}
-	return -1
+	return last
 }
 
 // mayLose lets a process lose its grants before event i, from the event since on.
