@@ -3,6 +3,7 @@ package beliefs
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
@@ -396,8 +397,8 @@ func (w *Judge) kept(i int, e *history.Event, s *seen) {
 		w.judge(property.MutualExclusion, true, i, "")
 	} else {
 		what, process := w.h.SlotName(s.at.slot), e.Process
-		w.suspects(suspect{event: i, lock: w.lock, limit: limit, waiting: others, why: func(other int32) string {
-			return fmt.Sprintf("%s still holds %s, since its release failed (%s), and %s was told that it holds it", w.h.Who(process), what, w.h.Moment(i), w.h.Who(other))
+		w.suspects(suspect{event: i, lock: w.lock, limit: limit, waiting: others, why: func(others []int32) string {
+			return fmt.Sprintf("%s still holds %s, since its release failed (%s), and %s was told that it holds it", w.h.Who(process), what, w.h.Moment(i), w.h.Who(first(others)))
 		}})
 	}
 	w.believe(i, e.Process, s, s.at)
@@ -500,7 +501,11 @@ func (w *Judge) answered(p int32, at place, held bool) {
 // stale judges a verify that was called after its client had lost its connection.
 func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 	if !w.h.GoneMayFree {
-		w.judge(property.StaleBeliefEnds, !e.Held, i, "%s was told that it holds %s (%s), but its connection was gone before it asked", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i))
+		over := "connection was gone"
+		if s.lapsed {
+			over = "lease had ended"
+		}
+		w.judge(property.StaleBeliefEnds, !e.Held, i, "%s was told that it holds %s (%s), but its %s before it asked", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), over)
 		return
 	}
 	rivals := w.believing(at, s.invoked)
@@ -521,6 +526,9 @@ func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 // hold may itself be over by then.
 func (w *Judge) exclude(i int, e *history.Event, s *seen, at place, before int) (over bool) {
 	g := grant{event: i, process: e.Process, slot: e.Slot, others: w.believing(at, before)}
+	if w.slots == nil && w.limit(at.lock, at) == 1 { // two holds of one client are no two clients
+		g.others = slices.DeleteFunc(g.others, func(p int32) bool { return p == e.Process })
+	}
 	for len(g.others) >= w.limit(at.lock, at) && w.givenBy(at, &g) {
 	}
 	if len(g.others) >= w.limit(at.lock, at) && w.givenUp(at, s.invoked) {
@@ -551,11 +559,31 @@ func (w *Judge) exclusive(g *grant, at place) bool {
 		w.judge(property.MutualExclusion, true, g.event, "")
 		return true
 	}
-	event, process, what := g.event, g.process, w.h.SlotName(g.slot)
-	w.suspects(suspect{event: event, lock: int(at.lock), limit: limit, waiting: slices.Clone(g.others), why: func(other int32) string {
-		return fmt.Sprintf("%s was told that it holds %s (%s), and %s holds it", w.h.Who(process), what, w.h.Moment(event), w.h.Who(other))
+	told := *g
+	w.suspects(suspect{event: g.event, lock: int(at.lock), limit: limit, waiting: slices.Clone(g.others), why: func(others []int32) string {
+		return w.beside(&told, others, limit)
 	}})
 	return false
+}
+
+// beside says that a client was granted what others hold.
+func (w *Judge) beside(g *grant, others []int32, limit int) string {
+	who, what, when := w.h.Who(g.process), w.h.SlotName(g.slot), w.h.Moment(g.event)
+	switch {
+	case limit > 1:
+		slices.Sort(others)
+		var names []string
+		for _, p := range slices.Compact(others) {
+			names = append(names, w.h.Who(p))
+		}
+		if n := len(names) - 1; n > 0 {
+			names = []string{strings.Join(names[:n], ", "), names[n]}
+		}
+		return fmt.Sprintf("%s was told that it holds a permit (%s), but all %d are held, by %s", who, when, limit, strings.Join(names, " and "))
+	case first(others) == g.process:
+		return fmt.Sprintf("%s was told that it holds %s (%s), which it holds already", who, what, when)
+	}
+	return fmt.Sprintf("%s was told that it holds %s (%s), and %s holds it", who, what, when, w.h.Who(first(others)))
 }
 
 // believing are the processes that have certainly believed in a slot since before an event.

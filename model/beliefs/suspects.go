@@ -19,7 +19,7 @@ type suspect struct {
 	limit       int     // the number of other holders that makes it a violation
 	sure        []int32 // other clients that have answered since, and held it then
 	waiting     []int32 // other clients that have not
-	why         func(other int32) string
+	why         func(others []int32) string
 }
 
 // mostSuspects is the largest number of suspect grants at a time; further ones count as violations at once.
@@ -43,7 +43,7 @@ func (w *Judge) convict(s *suspect) {
 	for i := range w.verdicts {
 		v := &w.verdicts[i]
 		if v.Property == property.MutualExclusion && (v.Decision == linear.Legal || s.event < v.Event) {
-			v.Decision, v.Event, v.Why, v.Lock = linear.Illegal, s.event, s.why(first(append(s.sure, s.waiting...))), s.lock
+			v.Decision, v.Event, v.Why, v.Lock = linear.Illegal, s.event, s.why(slices.Concat(s.sure, s.waiting)), s.lock
 		}
 	}
 }

@@ -45,3 +45,33 @@ func TestSuspects(t *testing.T) {
 		})
 	}
 }
+
+// TestBeside: a grant beside others names them, and a client that holds the lock twice is no two clients.
+func TestBeside(t *testing.T) {
+	const both = "c1 acquire\nc1 ok acquire\nc2 acquire\nc2 ok acquire\n"
+	for _, test := range []struct {
+		kind      lock.Kind
+		text, why string
+	}{
+		{lock.Mutex, both, "c2 was told that it holds the lock (event 3), and c1 holds it"},
+		{lock.Mutex, "c1 acquire\nc1 ok acquire\nc1 acquire\nc1 ok acquire\n", ""},
+		{lock.Semaphore, both + "c3 acquire\nc3 ok acquire\n", "c3 was told that it holds a permit (event 5), but all 2 are held, by c1 and c2"},
+		{lock.Semaphore, "c1 acquire\nc1 ok acquire\nc1 acquire\nc1 ok acquire\nc3 acquire\nc3 ok acquire\n", "c3 was told that it holds a permit (event 5), but all 2 are held, by c1"},
+	} {
+		for _, v := range judge(drawn.Script(t, test.kind, 2, test.text), linear.Options{}) {
+			if v.Property == property.MutualExclusion && v.Why != test.why {
+				t.Errorf("%s%q, expected %q", test.text, v.Why, test.why)
+			}
+		}
+	}
+}
+
+// TestLapsed: a client that believes in its hold after its lease ended is told of its lease, not of a connection.
+func TestLapsed(t *testing.T) {
+	h := drawn.Script(t, lock.Mutex, 0, "c1 acquire\nc1 ok acquire\nlapse c1\nc1 verify\nc1 ok verify 1\n")
+	for _, v := range judge(h, linear.Options{}) {
+		if want := "c1 was told that it holds the lock (event 4), but its lease had ended before it asked"; v.Property == property.StaleBeliefEnds && v.Why != want {
+			t.Errorf("%q, expected %q", v.Why, want)
+		}
+	}
+}

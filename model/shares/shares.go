@@ -322,9 +322,11 @@ func (j *judge) refused(i int, e *history.Event, s *share) {
 	switch {
 	case free < s.asked:
 	case j.h.Kind == lock.Semaphore:
-		j.breaks(i, e, "%s was refused %s, with %d of %d free all the while", j.h.Who(e.Process), permits(s.asked), free, s.capacity)
+		j.breaks(i, e, "%s was refused %s at %s, with %d of %d free all the while", j.h.Who(e.Process), permits(s.asked), j.h.Moment(i), free, s.capacity)
+	case s.reading:
+		j.breaks(i, e, "%s was refused the lock to read at %s, but nobody had it to write all the while", j.h.Who(e.Process), j.h.Moment(i))
 	default:
-		j.breaks(i, e, "%s was told that somebody has the lock, but there was nobody all the while", j.h.Who(e.Process))
+		j.breaks(i, e, "%s was refused the lock to write at %s, but nobody had it all the while", j.h.Who(e.Process), j.h.Moment(i))
 	}
 }
 
@@ -341,16 +343,19 @@ func (j *judge) granted(i int, e *history.Event, at place) {
 			other, found = of, true
 		}
 	}
-	if held+s.asked <= s.capacity {
+	if held+s.asked <= s.capacity || j.beliefs && j.h.Kind == lock.Mutex && !found { // two holds of one client are no two clients
 		return
 	}
 	if j.h.Kind == lock.Semaphore {
 		j.breaks(i, e, "%s was granted %s at %s, and %d of %d were held", j.h.Who(e.Process), permits(s.asked), j.h.Moment(i), held, s.capacity)
 		return
 	}
-	o := j.of(other)
+	o, who := j.of(other), j.h.Who(other.process)
+	if other == at {
+		who = "it"
+	}
 	j.breaks(i, e, "%s was granted the lock to %s at %s, but %s had it to %s: it was granted at %s and not given back", j.h.Who(e.Process), use(s.reading),
-		j.h.Moment(i), j.h.Who(other.process), use(o.certain < everything), j.h.Moment(o.since))
+		j.h.Moment(i), who, use(o.certain < everything), j.h.Moment(o.since))
 }
 
 // gives handles the call of a release: it may have taken effect from here on, unless it failed. Without a number, its

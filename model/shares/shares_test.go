@@ -215,7 +215,7 @@ func TestLimits(t *testing.T) {
 		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 4, 2, true)}, ""},
 		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 3, 2, false)}, ""},
 		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 3, 2, true)}, "c2 was granted 2 permits at event 3, and 2 of 3 were held"},
-		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 3, 1, false)}, "c2 was refused 1 permit, with 1 of 3 free all the while"},
+		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 3, 1, false)}, "c2 was refused 1 permit at event 3, with 1 of 3 free all the while"},
 		{[][]history.Event{acquire(1, 1, 1, true), acquire(2, 4, 3, true)}, ""},
 	} {
 		h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{4}}
@@ -247,6 +247,12 @@ func TestUnanswered(t *testing.T) {
 		{"permits of two acquires", lock.Semaphore, words{"2 acquire 1 ok", "2 acquire 2 info", "2 release 3 ok"}, ""},
 		{"a read-unlock of a writer", lock.Mutex, words{"1 acquire write ok", "1 release read ok"},
 			"c1 gave the lock back at event 3 as a reader, but it had it to write"},
+		{"a reader that is refused beside a reader", lock.Mutex, words{"1 acquire read ok", "2 acquire read full"},
+			"c2 was refused the lock to read at event 3, but nobody had it to write all the while"},
+		{"a writer that is refused beside nobody", lock.Mutex, words{"1 acquire read ok", "1 release read ok", "2 acquire write full"},
+			"c2 was refused the lock to write at event 5, but nobody had it all the while"},
+		{"a writer beside itself", lock.Mutex, words{"1 acquire read ok", "1 acquire write ok"},
+			"c1 was granted the lock to write at event 3, but it had it to read: it was granted at event 1 and not given back"},
 		{"a lost connection after another's grant", lock.Mutex, words{"1 acquire read ok", "2 acquire write ok", "1 release read disconnected"}, ""},
 		{"a lost connection after an answer after another's grant", lock.Mutex, words{"1 acquire read ok", "2 acquire write ok", "1 acquire read fail", "1 release read disconnected"},
 			"c2 was granted the lock to write at event 3, but c1 had it to read: it was granted at event 1 and not given back"},
@@ -275,6 +281,8 @@ func TestUnanswered(t *testing.T) {
 					end.Type, end.Held = history.OK, op == "acquire"
 				case "fail":
 					end.Type = history.Fail
+				case "full":
+					end.Type, end.Reason = history.Fail, lock.Full
 				case "disconnected":
 					end.Type, end.Reason = history.Info, lock.Disconnected
 				default:
