@@ -526,7 +526,7 @@ func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 // hold may itself be over by then.
 func (w *Judge) exclude(i int, e *history.Event, s *seen, at place, before int) (over bool) {
 	g := grant{event: i, process: e.Process, slot: e.Slot, others: w.believing(at, before)}
-	if w.slots == nil && w.limit(at.lock, at) == 1 { // two holds of one client are no two clients
+	if w.slots == nil && !w.permits(at) { // two holds of one client are no two clients
 		g.others = slices.DeleteFunc(g.others, func(p int32) bool { return p == e.Process })
 	}
 	for len(g.others) >= w.limit(at.lock, at) && w.givenBy(at, &g) {
@@ -546,10 +546,15 @@ func (w *Judge) exclude(i int, e *history.Event, s *seen, at place, before int) 
 	return false
 }
 
+// permits reports whether a slot is any of a semaphore's permits without numbers.
+func (w *Judge) permits(at place) bool {
+	return w.h.Kind == lock.Semaphore && at.slot == history.AnySlot
+}
+
 // counted reports whether holders of a lock are only counted, because its slots have no numbers and their number
 // changes.
 func (w *Judge) counted(at place) bool {
-	return w.slots != nil && w.h.Kind == lock.Semaphore && at.slot == history.AnySlot
+	return w.slots != nil && w.permits(at)
 }
 
 // exclusive judges a grant by the other clients that certainly believed then.
@@ -561,16 +566,20 @@ func (w *Judge) exclusive(g *grant, at place) bool {
 	}
 	told := *g
 	w.suspects(suspect{event: g.event, lock: int(at.lock), limit: limit, waiting: slices.Clone(g.others), why: func(others []int32) string {
-		return w.beside(&told, others, limit)
+		return w.beside(&told, others, at)
 	}})
 	return false
 }
 
 // beside says that a client was granted what others hold.
-func (w *Judge) beside(g *grant, others []int32, limit int) string {
+func (w *Judge) beside(g *grant, others []int32, at place) string {
 	who, what, when := w.h.Who(g.process), w.h.SlotName(g.slot), w.h.Moment(g.event)
 	switch {
-	case limit > 1:
+	case w.permits(at):
+		all := "the only one is"
+		if limit := w.limit(at.lock, at); limit > 1 {
+			all = fmt.Sprintf("all %d are", limit)
+		}
 		slices.Sort(others)
 		var names []string
 		for _, p := range slices.Compact(others) {
@@ -579,7 +588,7 @@ func (w *Judge) beside(g *grant, others []int32, limit int) string {
 		if n := len(names) - 1; n > 0 {
 			names = []string{strings.Join(names[:n], ", "), names[n]}
 		}
-		return fmt.Sprintf("%s was told that it holds a permit (%s), but all %d are held, by %s", who, when, limit, strings.Join(names, " and "))
+		return fmt.Sprintf("%s was told that it holds a permit (%s), but %s held, by %s", who, when, all, strings.Join(names, " and "))
 	case first(others) == g.process:
 		return fmt.Sprintf("%s was told that it holds %s (%s), which it holds already", who, what, when)
 	}

@@ -51,14 +51,16 @@ func TestBeside(t *testing.T) {
 	const both = "c1 acquire\nc1 ok acquire\nc2 acquire\nc2 ok acquire\n"
 	for _, test := range []struct {
 		kind      lock.Kind
+		permits   int
 		text, why string
 	}{
-		{lock.Mutex, both, "c2 was told that it holds the lock (event 3), and c1 holds it"},
-		{lock.Mutex, "c1 acquire\nc1 ok acquire\nc1 acquire\nc1 ok acquire\n", ""},
-		{lock.Semaphore, both + "c3 acquire\nc3 ok acquire\n", "c3 was told that it holds a permit (event 5), but all 2 are held, by c1 and c2"},
-		{lock.Semaphore, "c1 acquire\nc1 ok acquire\nc1 acquire\nc1 ok acquire\nc3 acquire\nc3 ok acquire\n", "c3 was told that it holds a permit (event 5), but all 2 are held, by c1"},
+		{lock.Mutex, 0, both, "c2 was told that it holds the lock (event 3), and c1 holds it"},
+		{lock.Mutex, 0, "c1 acquire\nc1 ok acquire\nc1 acquire\nc1 ok acquire\n", ""},
+		{lock.Semaphore, 2, both + "c3 acquire\nc3 ok acquire\n", "c3 was told that it holds a permit (event 5), but all 2 are held, by c1 and c2"},
+		{lock.Semaphore, 2, "c1 acquire\nc1 ok acquire\nc1 acquire\nc1 ok acquire\nc3 acquire\nc3 ok acquire\n", "c3 was told that it holds a permit (event 5), but all 2 are held, by c1"},
+		{lock.Semaphore, 1, "c1 acquire\nc1 ok acquire\nc1 acquire\nc1 ok acquire\n", "c1 was told that it holds a permit (event 3), but the only one is held, by c1"},
 	} {
-		for _, v := range judge(drawn.Script(t, test.kind, 2, test.text), linear.Options{}) {
+		for _, v := range judge(drawn.Script(t, test.kind, test.permits, test.text), linear.Options{}) {
 			if v.Property == property.MutualExclusion && v.Why != test.why {
 				t.Errorf("%s%q, expected %q", test.text, v.Why, test.why)
 			}
