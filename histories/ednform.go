@@ -87,10 +87,14 @@ func newFormScanner(in io.Reader) formScanner {
 
 // peek is the next character. It is 0 at the end of the input or after an error.
 func (s *formScanner) peek() byte {
-	if s.at < s.end || s.fill() {
-		return s.buf[s.at]
+	if s.at == s.end && !s.fill() {
+		return 0
 	}
-	return 0
+	if s.buf[s.at] == 0 { // not the end, although the zero says so
+		s.stop(wrong("", "a zero byte", "text: a crash of the machine may have left zeros in the file"))
+		return 0
+	}
+	return s.buf[s.at]
 }
 
 // fill reads more input into the buffer, and reports whether there was any.

@@ -34,6 +34,9 @@ func NewRecording(r io.Reader, name string, assumed Header) (*Recording, error) 
 func newRecording(r io.Reader, name string, assumed Header, limits spoolLimits) (*Recording, error) {
 	rec := &Recording{name: name, assumed: assumed}
 	rec.seekable(r, limits)
+	if err := rec.encoding(); err != nil {
+		return nil, errors.Join(err, rec.Close())
+	}
 	if err := rec.spans(); err != nil {
 		return nil, errors.Join(err, rec.Close())
 	}
@@ -75,7 +78,32 @@ func (r *Recording) seekable(from io.Reader, limits spoolLimits) {
 	r.file = r.pipe
 }
 
-// Close deletes the temporary copy of a pipe. It does not close the original file.
+// encoding passes over the mark of UTF-8 at the beginning, and refuses what is no text in UTF-8.
+func (r *Recording) encoding() error {
+	start := make([]byte, 3)
+	n, err := io.ReadFull(r.file, start)
+	if start = start[:n]; err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return fmt.Errorf("%s: %w", r.name, err)
+	}
+	found := ""
+	switch {
+	case bytes.HasPrefix(start, []byte("\xef\xbb\xbf")):
+		r.start += 3
+	case bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")), n > 1 && (start[0] == 0) != (start[1] == 0):
+		found = "UTF-16"
+	case bytes.HasPrefix(start, []byte("\x1f\x8b")):
+		found = "a file that gzip has compressed"
+	case bytes.HasPrefix(start, []byte("\x28\xb5\x2f")):
+		found = "a file that zstd has compressed"
+	}
+	if found != "" {
+		return atLine(r.name, 1, wrong("", found, "text in UTF-8"))
+	}
+	_, err = r.file.Seek(r.start, io.SeekStart)
+	return err
+}
+
+// Close deletes the temporary copy. The original file stays open.
 func (r *Recording) Close() error {
 	if r.pipe == nil {
 		return nil

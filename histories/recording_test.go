@@ -1,6 +1,7 @@
 package histories
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -106,5 +107,47 @@ func TestRecordingNotCopied(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "copying what comes through a pipe") {
 		t.Error(err)
+	}
+}
+
+// TestEncoding: a mark of UTF-8 is passed over. What is not UTF-8, or is compressed, or has zeros, is refused with its name.
+func TestEncoding(t *testing.T) {
+	const (
+		lines = "{\"type\":\"invoke\",\"process\":0,\"f\":\"acquire\"}\n{\"type\":\"ok\",\"process\":0,\"f\":\"acquire\"}\n"
+		edn   = "{:type :invoke, :f :acquire, :process 0}\n{:type :ok, :f :acquire, :process 0}\n"
+		spans = `{"resourceSpans":[{"scopeSpans":[{"spans":[{"name":"acquire","startTimeUnixNano":"1","endTimeUnixNano":"2","attributes":[{"key":"lock.name","value":{"stringValue":"jobs"}}]}]}]}]}`
+	)
+	wide := func(text string, first int) string {
+		out := make([]byte, 2*len(text))
+		for i := range len(text) {
+			out[2*i+1-first] = text[i]
+		}
+		return string(out)
+	}
+	for _, c := range []struct{ name, text, err string }{
+		{"JSON with a mark", "\ufeff" + lines, ""},
+		{"EDN with a mark", "\ufeff" + edn, ""},
+		{"spans with a mark", "\ufeff" + spans, ""},
+		{"the mark alone", "\ufeff", ""},
+		{"a single byte", "\n", ""},
+		{"UTF-16 with a mark", "\xff\xfe" + wide(lines, 1), "h:1: found UTF-16, expected text in UTF-8"},
+		{"UTF-16", wide(lines, 0), "h:1: found UTF-16, expected text in UTF-8"},
+		{"UTF-16 of the other order", wide(edn, 1), "h:1: found UTF-16, expected text in UTF-8"},
+		{"gzip", "\x1f\x8b\b\x00", "h:1: found a file that gzip has compressed, expected text in UTF-8"},
+		{"zeros behind EDN", edn + "\x00\x00", "h:3: found a zero byte, expected text: a crash of the machine may have left zeros in the file"},
+		{"zeros within EDN", edn[:50] + "\x00\x00" + edn[50:], "h:2: found a zero byte, expected text: a crash of the machine may have left zeros in the file"},
+		{"zeros only", "\x00\x00\x00\x00", "h:1: found a zero byte, expected text: a crash of the machine may have left zeros in the file"},
+		{"zeros behind JSON", lines + "\x00\x00", `h:3: found \x00\x00, expected an object`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, _, err := ReadHistory(strings.NewReader(c.text), "h", Unnamed)
+			if said := fmt.Sprint(err); err == nil && c.err != "" || err != nil && said != c.err {
+				t.Errorf("%s, expected %q", said, c.err)
+			}
+			_, _, piped := ReadHistory(struct{ io.Reader }{strings.NewReader(c.text)}, "h", Unnamed)
+			if fmt.Sprint(piped) != fmt.Sprint(err) {
+				t.Errorf("from a pipe: %v, expected %v", piped, err)
+			}
+		})
 	}
 }

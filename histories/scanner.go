@@ -3,6 +3,7 @@ package histories
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -266,6 +267,11 @@ func (s *scanner) found() string {
 	rest := s.line[min(s.at, len(s.line)):]
 	if len(rest) == 0 {
 		return "the end of the line"
+	}
+	for _, word := range []string{"null", "true", "false", "-"} {
+		if strings.HasPrefix(word, string(rest)) && (len(rest) < len(word) || word == "-") {
+			return string(rest) + " and the end of the line"
+		}
 	}
 	n := 1
 	for n < len(rest) && n < most && rest[n] != ',' && rest[n] != '}' {

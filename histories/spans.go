@@ -3,6 +3,7 @@ package histories
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -134,6 +135,8 @@ func readSpans(r io.Reader, name string, assumed Header) (text []byte, about *sp
 		var file otlpFile
 		if err := json.UnmarshalDecode(d, &file); err == io.EOF {
 			break
+		} else if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, nil, fmt.Errorf("%s: document %d of spans: found the end of the file within it; expected OTLP in JSON, one document or one a line", style.Printable(name), n)
 		} else if err != nil {
 			return nil, nil, fmt.Errorf("%s: document %d of spans: %w; expected OTLP in JSON, one document or one a line", style.Printable(name), n, err)
 		}

@@ -3,6 +3,7 @@ package beliefs
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/linear"
@@ -41,8 +42,11 @@ type Judge struct {
 	working    map[work]*contenders
 	contents   map[uint16]*contents // by lock number, like fences
 	fences     map[uint16]*Fence
-	slots      map[uint16]*Slots // by lock number; nil if possible numbers of slots are not judged
-	lastFenced map[place]Fenced  // by slot: the token last granted; nil if this is not judged
+	slots      map[uint16]*Slots // by lock; nil if slots are not judged
+	lastFenced map[place]Fenced  // the last grant of each slot; nil if only grants before a call count
+	suspect    []suspect         // grants that later answers may excuse
+	witnessed  bool              // the history records ends of connections
+	giving     map[place][]giver // releases of what others hold that may still end a hold
 	limits     limits
 	answers    history.Answers
 	lock       int // lock number of the current event
@@ -53,7 +57,7 @@ type Judge struct {
 func New(h *history.History, o linear.Options) *Judge {
 	w := &Judge{
 		h: h, options: o, sessions: make(map[session]*seen), uses: make(map[int32][]*seen), ended: make(map[int32]bool), resting: make(map[int32]resting),
-		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*contenders),
+		believers: make(map[place][]belief), open: make(map[place][]grant), giving: make(map[place][]giver), working: make(map[work]*contenders),
 		contents: make(map[uint16]*contents), fences: make(map[uint16]*Fence), limits: limits{h: h, anyone: o.Releases == linear.ByAnyone},
 	}
 	for p := range w.verdicts {
@@ -89,9 +93,10 @@ func (w *Judge) Holders(lock, slot uint16) (all []Holder) {
 	return all
 }
 
-// Verdicts are the verdicts so far. Properties that only some locks have are left out until the history has a check for
-// them.
+// Verdicts are the verdicts at the end of the history. Properties that not every lock has are included if the history puts them to the
+// test.
 func (w *Judge) Verdicts() (all []linear.Verdict) {
+	w.settle()
 	for _, v := range w.verdicts {
 		if v.Checked > 0 || !property.Announceable.With(property.LimitRespected).With(property.NoPhantomSlot).With(property.RemovalDrains).Has(v.Property) {
 			all = append(all, v)
@@ -109,8 +114,9 @@ type place struct{ lock, slot uint16 }
 // belief is the belief of a process that it holds a slot.
 type belief struct {
 	process int32
-	since   int  // index of the event with which the belief began
-	asking  bool // a verify is under way: the process may already have learnt of a loss
+	since   int  // the event that told it so
+	asked   int  // the event that invoked what told it so
+	asking  bool // it is verifying its hold, and may have learnt that it is over
 }
 
 // grant is a successful acquire while other clients were verifying the same slot. If such a verify says held, its
@@ -227,6 +233,7 @@ func (w *Judge) contendersOf(e *history.Event) *contenders {
 
 // world handles an event of the environment, such as a crash.
 func (w *Judge) world(i int, e *history.Event) {
+	w.witnessed = w.witnessed || e.F == history.Restart || e.F == history.Gone || e.F == history.Lapse || e.F == history.Lost
 	switch e.F {
 	case history.Restart:
 		for p := range w.resting {
@@ -291,7 +298,7 @@ func (w *Judge) believe(i int, p int32, s *seen, at place) {
 	}
 	s.believing, s.at = true, at
 	s.gone = s.gone && !w.h.GoneMayFree
-	w.believers[at] = append(w.believers[at], belief{process: p, since: i})
+	w.believers[at] = append(w.believers[at], belief{process: p, since: i, asked: s.invoked})
 }
 
 // ask records that a process's verify has begun (asking is true) or ended.
@@ -335,6 +342,9 @@ func (w *Judge) completed(i int, e *history.Event) {
 	w.fence(e.Lock).End(e.F.Op(), e.Type != history.Info)
 	contended := w.contended(e, s)
 	nothing := false
+	w.heard(e)
+	w.gave(i, e)
+	w.cutOff(e)
 	if w.h.GoneMayFree {
 		there := w.content(e.Lock)
 		there.end(e, s.slots, s.takes)
@@ -368,36 +378,44 @@ func (w *Judge) contended(e *history.Event, s *seen) bool {
 	return s.contenders || c.last > s.invoked
 }
 
-// released handles the invocation of a release. It ends the caller's belief. If clients may release one another's
-// locks, and the caller has no belief, it ends another client's.
+// released handles the call of a release: it ends its client's belief, or that of another client if locks may be
+// released by others. If nobody believes then, it may end a belief that begins later.
 func (w *Judge) released(e *history.Event, s *seen) {
 	s.released = s.believing
 	if s.believing || w.options.Releases == linear.ByHolder {
 		w.uncertain(e.Process, s)
 		return
 	}
-	if all := w.believers[place{e.Lock, e.Slot}]; len(all) > 0 {
-		w.uncertain(all[0].process, w.session(all[0].process, e.Lock))
+	at := place{e.Lock, e.Slot}
+	if !w.endsOne(at) {
+		w.giving[at] = append(w.giving[at], giver{process: e.Process, until: never})
 	}
 }
 
 // kept handles a failed release after which the client still believes that it holds the slot.
 func (w *Judge) kept(i int, e *history.Event, s *seen) {
 	others := w.believing(s.at, i)
-	ok := len(others) < w.limit(s.at.lock, s.at)
-	w.judge(property.MutualExclusion, ok, i, "%s still holds %s, since its release failed (%s), and %s was told that it holds it",
-		w.h.Who(e.Process), w.h.SlotName(s.at.slot), w.h.Moment(i), w.h.Who(first(others)))
+	if limit := w.limit(s.at.lock, s.at); len(others) < limit {
+		w.judge(property.MutualExclusion, true, i, "")
+	} else {
+		what, process := w.h.SlotName(s.at.slot), e.Process
+		w.suspects(suspect{event: i, lock: w.lock, limit: limit, waiting: others, why: func(others []int32) string {
+			return fmt.Sprintf("%s still holds %s, since its release failed (%s), and %s was told that it holds it", w.h.Who(process), what, w.h.Moment(i), w.h.Who(first(others)))
+		}})
+	}
 	w.believe(i, e.Process, s, s.at)
 }
 
 // acquired handles an acquire that succeeded.
 func (w *Judge) acquired(i int, e *history.Event, s *seen) {
 	at := place{e.Lock, e.Slot}
-	if s.ended { // the hold may have ended with the connection
-		w.exclude(i, e, at, s.invoked)
+	if s.ended { // it may be over already
+		w.exclude(i, e, s, at, s.invoked)
 		return
 	}
-	w.exclude(i, e, at, i)
+	if w.exclude(i, e, s, at, i) {
+		return
+	}
 	w.within(i, e, s)
 	w.believe(i, e.Process, s, at)
 }
@@ -457,7 +475,7 @@ func (w *Judge) verified(i int, e *history.Event, s *seen) {
 		w.stale(i, e, s, at)
 	}
 	w.answered(e.Process, s.at, held && s.believing)
-	if !held && (e.Type == history.OK || w.h.GoneMayFree) {
+	if !held {
 		w.uncertain(e.Process, s)
 	}
 	w.ask(e.Process, s, false)
@@ -479,6 +497,7 @@ func (w *Judge) answered(p int32, at place, held bool) {
 		}
 		g.others = append(g.others, p)
 		w.exclusive(g, at)
+		w.heard(&history.Event{Process: p, Type: history.OK})
 	}
 	w.open[at] = slices.DeleteFunc(all, func(g grant) bool { return len(g.asking) == 0 })
 }
@@ -486,7 +505,11 @@ func (w *Judge) answered(p int32, at place, held bool) {
 // stale judges a verify that was called after the client's connection or lease had ended.
 func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 	if !w.h.GoneMayFree {
-		w.judge(property.StaleBeliefEnds, !e.Held, i, "%s was told that it holds %s (%s), but its connection was gone before it asked", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i))
+		over := "connection was gone"
+		if s.lapsed {
+			over = "lease had ended"
+		}
+		w.judge(property.StaleBeliefEnds, !e.Held, i, "%s was told that it holds %s (%s), but its %s before it asked", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), over)
 		return
 	}
 	rivals := w.believing(at, s.invoked)
@@ -496,17 +519,26 @@ func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 		over = "lease had ended"
 	}
 	w.judge(property.StaleBeliefEnds, ok, i, "%s was told that it holds %s (%s), but its %s, and %s held it all the while", w.h.Who(e.Process), w.h.SlotName(e.Slot), w.h.Moment(i), over, w.h.Who(first(rivals)))
-	if e.Held && !s.ended && (!s.lapsed || e.F.Op() == lock.Refresh) { // only a refresh extends a lease
-		w.exclude(i, e, at, i)
+	if e.Held && !s.ended && (!s.lapsed || e.F.Op() == lock.Refresh) { // a verify does not extend a lease
+		w.exclude(i, e, s, at, i)
 		w.within(i, e, s)
 		w.believe(i, e.Process, s, at)
 	}
 }
 
-// exclude judges the grant of a slot (at) to a client. It compares the grant with other clients' beliefs in the same
-// slot that began before the event with the index before.
-func (w *Judge) exclude(i int, e *history.Event, at place, before int) {
+// exclude looks for other clients that have believed in the granted slot since before an event. over says that the granted
+// hold may itself be over by then.
+func (w *Judge) exclude(i int, e *history.Event, s *seen, at place, before int) (over bool) {
 	g := grant{event: i, process: e.Process, slot: e.Slot, others: w.believing(at, before)}
+	if w.slots == nil && !w.permits(at) { // two holds of one client are no two clients
+		g.others = slices.DeleteFunc(g.others, func(p int32) bool { return p == e.Process })
+	}
+	for len(g.others) >= w.limit(at.lock, at) && w.givenBy(at, &g) {
+	}
+	if len(g.others) >= w.limit(at.lock, at) && w.givenUp(at, s.invoked) {
+		w.judge(property.MutualExclusion, true, i, "")
+		return true
+	}
 	for _, b := range w.believers[at] {
 		if b.since < before && b.asking && b.process != e.Process {
 			g.asking = append(g.asking, b.process)
@@ -515,20 +547,57 @@ func (w *Judge) exclude(i int, e *history.Event, at place, before int) {
 	if w.exclusive(&g, at) && len(g.asking) > 0 {
 		w.open[at] = append(w.open[at], g)
 	}
+	return false
+}
+
+// permits reports whether a slot is any of a semaphore's permits without numbers.
+func (w *Judge) permits(at place) bool {
+	return w.h.Kind == lock.Semaphore && at.slot == history.AnySlot
 }
 
 // counted reports whether a lock's holders are only counted. This is so for semaphores whose slots have no numbers, if
 // the number of slots is judged as well.
 func (w *Judge) counted(at place) bool {
-	return w.slots != nil && w.h.Kind == lock.Semaphore && at.slot == history.AnySlot
+	return w.slots != nil && w.permits(at)
 }
 
 // exclusive judges mutual-exclusion for a grant, and reports whether it is respected: fewer other clients than the
 // limit certainly believed at that time that they hold the slot.
 func (w *Judge) exclusive(g *grant, at place) bool {
-	ok := w.counted(at) || len(g.others) < w.limit(at.lock, at)
-	w.judge(property.MutualExclusion, ok, g.event, "%s was told that it holds %s (%s), and %s holds it", w.h.Who(g.process), w.h.SlotName(g.slot), w.h.Moment(g.event), w.h.Who(first(g.others)))
-	return ok
+	limit := w.limit(at.lock, at)
+	if w.counted(at) || len(g.others) < limit {
+		w.judge(property.MutualExclusion, true, g.event, "")
+		return true
+	}
+	told := *g
+	w.suspects(suspect{event: g.event, lock: int(at.lock), limit: limit, waiting: slices.Clone(g.others), why: func(others []int32) string {
+		return w.beside(&told, others, at)
+	}})
+	return false
+}
+
+// beside says that a client was granted what others hold.
+func (w *Judge) beside(g *grant, others []int32, at place) string {
+	who, what, when := w.h.Who(g.process), w.h.SlotName(g.slot), w.h.Moment(g.event)
+	switch {
+	case w.permits(at):
+		all := "the only one is"
+		if limit := w.limit(at.lock, at); limit > 1 {
+			all = fmt.Sprintf("all %d are", limit)
+		}
+		slices.Sort(others)
+		var names []string
+		for _, p := range slices.Compact(others) {
+			names = append(names, w.h.Who(p))
+		}
+		if n := len(names) - 1; n > 0 {
+			names = []string{strings.Join(names[:n], ", "), names[n]}
+		}
+		return fmt.Sprintf("%s was told that it holds a permit (%s), but %s held, by %s", who, when, all, strings.Join(names, " and "))
+	case first(others) == g.process:
+		return fmt.Sprintf("%s was told that it holds %s (%s), which it holds already", who, what, when)
+	}
+	return fmt.Sprintf("%s was told that it holds %s (%s), and %s holds it", who, what, when, w.h.Who(first(others)))
 }
 
 // believing returns the processes that certainly believe they hold a slot (at). Their beliefs must have begun before

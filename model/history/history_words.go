@@ -2,6 +2,8 @@ package history
 
 import (
 	"fmt"
+	"strings"
+
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -34,7 +36,7 @@ func (h *History) Moments(from, to int) string {
 	case h.Places != nil && h.Moment(from) == h.Moment(to):
 		return h.Moment(to)
 	case h.Places != nil:
-		return h.Moment(from) + " to " + h.Moment(to)
+		return between(h.Moment(from), h.Moment(to))
 	case first == 0 || last == 0:
 		return fmt.Sprintf("events %d to %d", from, to)
 	case first == last:
@@ -53,3 +55,13 @@ func (h *History) stepOf(event int) int32 {
 
 // SlotName is [property.SlotName] for the history's type of lock.
 func (h *History) SlotName(slot uint16) string { return property.SlotName(h.Kind, int(slot)) }
+
+// between is the time between two moments; their file is named once if it is the same.
+func between(from, to string) string {
+	first, file, ok := strings.Cut(from, " of ")
+	last, same, _ := strings.Cut(to, " of ")
+	if ok && file == same && strings.HasPrefix(first, "event ") && strings.HasPrefix(last, "event ") {
+		return "events" + strings.TrimPrefix(first, "event") + " to" + strings.TrimPrefix(last, "event") + " of " + file
+	}
+	return from + " to " + to
+}

@@ -2,10 +2,11 @@ package history
 
 import "github.com/lockproof/lockproof/model/lock"
 
-// Reentrant converts a history of a reentrant lock to one of an ordinary lock. The holder of a reentrant lock may
-// acquire it again, up to most times, and must release it as often. In the result, an acquire by a certain holder is a
-// verify that says held, and so is a release that is not the last. A release that may be the last has an unknown
-// outcome. An acquire beyond most stays an acquire, so that the history is illegal.
+// Reentrant converts a history of a reentrant lock, which its holder may acquire up to most times and must release as
+// often, to a history of an ordinary lock. An acquire by a certain holder becomes a verify that says held, and so
+// does a release that is not the last. A release that is not the last and has no answer becomes an acquire without
+// effect. A release that may have been the last gets an unknown outcome. An acquire
+// beyond most stays an acquire, so that the history is illegal.
 func Reentrant(h *History, most int) *History {
 	out := *h
 	out.Events = append([]Event(nil), h.Events...)
@@ -102,15 +103,15 @@ func (r *reentrant) completed(c *count, e *Event) {
 
 // holds replaces an operation by a verify that says held.
 func (r *reentrant) holds(c *count, e *Event) {
-	e.Held, e.Token = true, 0
-	r.asks(c, e)
+	r.events[c.calling].F, r.events[c.calling].Slots = F(lock.Verify), 0
+	e.F, e.Held, e.Token = F(lock.Verify), true, 0
 }
 
-// asks replaces an operation by a verify. e is its completion; nil if there is none.
-func (r *reentrant) asks(c *count, e *Event) {
-	r.events[c.calling].F, r.events[c.calling].Slots = F(lock.Verify), 0
+// keeps turns an unanswered release that is not the last into an acquire that failed, which has no effect either.
+func (r *reentrant) keeps(c *count, e *Event) {
+	r.events[c.calling].F = F(lock.Acquire)
 	if e != nil {
-		e.F = F(lock.Verify)
+		e.F, e.Type = F(lock.Acquire), Fail
 	}
 }
 
@@ -118,13 +119,10 @@ func (r *reentrant) asks(c *count, e *Event) {
 func (r *reentrant) unanswered(c *count, e *Event) {
 	switch r.events[c.calling].F.Op() {
 	case lock.Acquire:
-		if c.least > 0 {
-			r.asks(c, e)
-		}
 		c.most = min(c.most+1, r.most)
 	case lock.Release:
 		if c.least > 1 {
-			r.asks(c, e)
+			r.keeps(c, e)
 		}
 		c.least = max(c.least-1, 0)
 	}

@@ -21,7 +21,12 @@ const FromHistory = property.Set(1<<property.Linearizable | 1<<property.MutualEx
 func Execution(m *monitor.Monitor, o linear.Options, whole func() *history.History, give func(linear.Verdict)) {
 	switch {
 	case m == nil:
-		for _, v := range judged(whole(), o) {
+		h := whole()
+		b := beliefs.New(h, o)
+		for i := range h.Events {
+			b.Event(i, &h.Events[i])
+		}
+		for _, v := range verdicts(linear.Check(h, o), b, nil) {
 			give(v)
 		}
 	case m.Witnesses(o.FailedAcquire):
@@ -34,34 +39,40 @@ func Execution(m *monitor.Monitor, o linear.Options, whole func() *history.Histo
 // Read judges a history without a monitor. It reads the events one by one from read; h has everything else. An error
 // means that the history is malformed.
 func Read(h *history.History, read linear.Source, o linear.Options) ([]linear.Verdict, error) {
-	b := beliefs.New(h, o)
-	f, err := linear.CheckRead(h, beside(read, b), o)
+	b, r := beliefs.New(h, o), newRefusals(h, o)
+	f, err := linear.CheckRead(h, beside(read, func(i int, e *history.Event) {
+		b.Event(i, e)
+		r.event(i, e)
+	}), o)
 	if err != nil {
 		return nil, err
 	}
-	return verdicts(f, b), nil
+	return verdicts(f, b, r), nil
 }
 
-// verdicts are the finding f on linearizability and the verdicts of b. If no answer tells who holds the lock, a legal
-// history says nothing: the reason is then in Unjudged.
-func verdicts(f linear.Finding, b *beliefs.Judge) []linear.Verdict {
+// verdicts are the finding f on linearizability, with the refusals that r judges, and the verdicts of b. r may be nil. If no
+// answer reveals a holder, linearizability is Unjudged.
+func verdicts(f linear.Finding, b *beliefs.Judge, r *refusals) []linear.Verdict {
 	answers := b.Answers()
 	v := f.Verdict(answers.Called)
+	if r != nil {
+		v = r.found(v)
+	}
 	if v.Decision == linear.Legal {
 		v.Unjudged = answers.Silence()
 	}
 	return append([]linear.Verdict{v}, b.Verdicts()...)
 }
 
-// beside returns a source of the same events that also gives each event to b, the first time that it is read.
-func beside(read linear.Source, b *beliefs.Judge) linear.Source {
+// beside returns a source that also passes each event to see when it is read for the first time.
+func beside(read linear.Source, see func(i int, e *history.Event)) linear.Source {
 	again, n := false, 0
 	return func(event func(e *history.Event) error) error {
 		defer func() { again = true }()
 		return read(func(e *history.Event) error {
 			err := event(e)
 			if err == nil && !again {
-				b.Event(n, e)
+				see(n, e)
 				n++
 			}
 			return err
@@ -74,16 +85,12 @@ func History(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	if err := linear.Validate(h); err != nil {
 		return nil, err
 	}
-	return judged(h, o), nil
-}
-
-// judged judges a well-formed history without a monitor.
-func judged(h *history.History, o linear.Options) []linear.Verdict {
-	b := beliefs.New(h, o)
+	b, r := beliefs.New(h, o), newRefusals(h, o)
 	for i := range h.Events {
 		b.Event(i, &h.Events[i])
+		r.event(i, &h.Events[i])
 	}
-	return verdicts(linear.Check(h, o), b)
+	return verdicts(linear.Check(h, o), b, r), nil
 }
 
 // Violation converts a verdict of an illegal history to a violation with its step in the trace t.

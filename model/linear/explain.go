@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -41,6 +42,9 @@ func (w *frontier) why(c *operation) string {
 	case adds, creates, removes, destroys:
 		return fmt.Sprintf("%s's %s cannot have happened as a whole %s", who, w.r.operation(c), w.when(c))
 	}
+	if c.op == lock.Release {
+		return fmt.Sprintf("%s gave %s back %s, which it did not have", who, slot, w.when(c))
+	}
 	return fmt.Sprintf("%s's %s is about %s %s, which it did not have", who, w.r.operation(c), slot, w.when(c))
 }
 
@@ -54,6 +58,9 @@ func (w *frontier) whyNot(st *state, c *operation) string {
 	case h != none && w.r.call(h).effect == takes:
 		by := w.r.call(h)
 		moment := w.r.h.Moment(int(by.ret))
+		if by.client == c.client && !by.op.AsksHeld() {
+			return fmt.Sprintf("%s, but it had it already: it was granted at %s and not given back", what, moment)
+		}
 		if by.op.AsksHeld() {
 			return fmt.Sprintf("%s, but %s had it: its %s said so at %s, and it was not given back", what, w.holder(st, slot), by.op, moment)
 		}

@@ -221,7 +221,7 @@ var told = []struct {
 			c1 ok acquire 1
 			c2 release 1
 			c2 ok release 1`,
-		why: "c2's release is about slot 1 (events 2 to 3), which it did not have", event: 3,
+		why: "c2 gave slot 1 back (events 2 to 3), which it did not have", event: 3,
 	},
 	{
 		name: "a mutex is not removed", kind: lock.Mutex,

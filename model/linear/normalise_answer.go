@@ -150,7 +150,7 @@ func (r *normaliser) released(c *client, k *operation, e *history.Event) {
 	if e.Type != history.OK {
 		return
 	}
-	g := r.grant(c, k.slot)
+	g := r.release(c, k.slot)
 	if r.releases == ByAnyone {
 		r.releasedByAnyone(c, k, g)
 		return
@@ -235,7 +235,19 @@ func (r *normaliser) grant(c *client, slot uint16) int32 {
 	return none
 }
 
-// drop removes a grant that is over from the client's list.
+// release is the grant that a release of the slot may end, as grant finds it. Of several it is one that no unanswered
+// release may have ended before.
+func (r *normaliser) release(c *client, slot uint16) int32 {
+	first := r.grant(c, slot)
+	for g := first; g != none; g = r.call(g).link {
+		if s := r.call(g).slot; !r.call(g).traits.has(given) && (s == slot || slot == history.AnySlot || s == history.AnySlot) {
+			return g
+		}
+	}
+	return first
+}
+
+// drop forgets a grant of the client that is over.
 func (r *normaliser) drop(c *client, g int32) {
 	at := &c.grants
 	for *at != g {

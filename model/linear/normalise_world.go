@@ -129,6 +129,9 @@ func (r *normaliser) bounded(k *operation) {
 // mayLose records that a client may have lost its connection, since it crashed, was told so, or got no answer. If the
 // history does not record ends of connections, the client may have lost its slots at any moment since the given event.
 func (r *normaliser) mayLose(c *client, since int32) {
+	if since == none {
+		return
+	}
 	for g := c.grants; g != none; g = r.call(g).link {
 		lost := mayLose{call: g, from: max(since, r.call(g).ret)}
 		if r.roll == nil {
@@ -139,14 +142,17 @@ func (r *normaliser) mayLose(c *client, since int32) {
 	}
 }
 
-// lossSince is the event since which a client may have lost its connection. After a lost connection or a crash (why),
-// it is the client's last answer. Otherwise it is the invocation, since a missing answer alone does not mean that the
-// client lost its earlier slots.
+// lossSince is the event since which a client may have lost what it holds, or none; why is the reason why its
+// operation has no answer. For a lost connection or a crash it is the client's last answer. For a verify it is the
+// invocation, since the client may have learnt of a loss. Another missing answer says nothing about earlier holds.
 func (c *client) lossSince(why lock.Reason) int32 {
-	if why == lock.Disconnected || why == lock.Crashed {
+	switch {
+	case why == lock.Disconnected || why == lock.Crashed:
 		return c.heard
+	case c.f.Op().AsksHeld():
+		return c.inv
 	}
-	return c.inv
+	return none
 }
 
 // unanswered handles an operation of a client that ends without an answer. why is the reason, if one was given.
@@ -205,6 +211,9 @@ func (r *normaliser) unknown(c *client, k *operation) {
 // only if it saw that the slot does not exist.
 func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 	g := r.grant(c, k.slot)
+	if op == lock.Release {
+		g = r.release(c, k.slot)
+	}
 	switch {
 	case op == lock.Release && r.releases == ByAnyone:
 		k.effect = freesAny
@@ -226,7 +235,7 @@ func (r *normaliser) perhapsLost(c *client, k *operation, op lock.Op) {
 		k.effect = mayTake
 	case op == lock.Release:
 		k.effect = frees
-		t.exit = min(t.exit, k.inv)
+		t.exit, t.traits = min(t.exit, k.inv), t.traits|given
 	case !c.ended:
 		k.effect = leaves
 		r.quits(t, k.inv)

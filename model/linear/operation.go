@@ -28,8 +28,8 @@ const (
 	impossible // the answer has no explanation
 )
 
-// traits are further facts about an operation.
-type traits uint8
+// traits are further facts about a call.
+type traits uint16
 
 const (
 	// interrupted: the client's connection ended during the call.
@@ -48,6 +48,8 @@ const (
 	open
 	// openExit: the moment at which the slot is lost matters to other operations, so every moment must be tried.
 	openExit
+	// given: an unanswered release may have ended it.
+	given
 )
 
 func (t traits) has(u traits) bool { return t&u != 0 }

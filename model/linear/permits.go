@@ -3,6 +3,7 @@ package linear
 import (
 	"fmt"
 
+	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/property"
 )
 
@@ -102,6 +103,9 @@ func (p *permits) end(k int32, c *operation) (Decision, string) {
 			return Undecided, "whether all permits were held at one moment"
 		}
 	case impossible:
+		if c.op == lock.Release {
+			return Illegal, fmt.Sprintf("%s gave a permit back at %s, which it did not have", p.r.who(c), p.r.h.Moment(int(c.ret)))
+		}
 		return Illegal, fmt.Sprintf("%s's %s at %s is about a permit that it did not have", p.r.who(c), p.r.operation(c), p.r.h.Moment(int(c.ret)))
 	}
 	return Legal, ""

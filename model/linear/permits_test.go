@@ -35,6 +35,12 @@ func TestPermits(t *testing.T) {
 		{"released, and verified", false, held + "c1 release\nc1 ok release\nc1 verify\nc1 ok verify\n", Illegal, Illegal},
 		{"a release without an answer, and verified", false,
 			held + "c1 release\nc1 info release timed-out\nc1 verify\nc1 ok verify\ngone c9\n", Undecided, Undecided},
+		{"two releases without an answer of one who has both", false,
+			"c1 acquire\nc1 ok acquire\nc1 acquire\nc1 ok acquire\nc1 release\nc1 info release\nc1 release\n" +
+				"c2 acquire\nc2 ok acquire\nc3 acquire\nc3 ok acquire\nc1 info release timed-out\n", Legal, Legal},
+		{"and a third that is granted one", false,
+			"c1 acquire\nc1 ok acquire\nc1 acquire\nc1 ok acquire\nc1 release\nc1 info release\nc1 release\n" +
+				"c2 acquire\nc2 ok acquire\nc3 acquire\nc3 ok acquire\nc4 acquire\nc4 ok acquire\nc1 info release timed-out\n", Illegal, Illegal},
 		{"waited for none in particular", false, held + "c3 wait\nc3 ok wait\n", Legal, Legal},
 		{"granted, and lost before the answer", false,
 			"c1 acquire\nc1 ok acquire\nc2 acquire\ngone c2\nc3 acquire\nc3 ok acquire\nc2 ok acquire\n", Legal, Legal},

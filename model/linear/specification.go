@@ -59,10 +59,10 @@ import (
 // client's slot may be lost at any moment, as after the end of a connection. A refresh is a verify. With leases, a
 // process is a client, and [history.History.GoneMayFree] is set.
 //
-// A history without Gone, Restart, Lapse and Lost does not record the ends of connections. The slot of an unanswered
-// acquire may then be lost at any moment. A client that crashed, or was told that its connection is lost, may lose its
-// slots at any moment since its last answer. A client whose operation has no answer, or timed out, may lose them at any
-// moment since its invocation.
+// A history without any such evidence does not record the ends of connections. The slot of an unanswered acquire may
+// then be lost at any moment. A client that crashed, or was told that its connection is lost, may lose its slots at
+// any moment since its last answer. A client whose verify has no answer, or timed out, may lose them at any moment
+// since its invocation. Another operation without an answer says nothing about its client's other slots.
 //
 // If acquires name no slot ([history.AnySlot]), the permits are all alike. An acquire, ok, takes one if one is left,
 // and a release returns one of the client's own. An acquire cannot have seen each of several permits taken: under weak

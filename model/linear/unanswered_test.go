@@ -25,6 +25,9 @@ func TestUnansweredOperation(t *testing.T) {
 		{"a verify in which the client crashed", both + "c1 verify\nc1 info verify crashed\n", Legal},
 		{"a crash", both + "crash c1\n", Legal},
 		{"a verify invoked before the other grant", "c1 acquire\nc1 ok acquire\nc1 verify\nc2 acquire\nc2 ok acquire\nc1 info verify timed-out\n", Legal},
+		{"an acquire of the holder invoked before the other grant", "c1 acquire\nc1 ok acquire\nc1 acquire\nc2 acquire\nc2 ok acquire\nc1 info acquire timed-out\n", Illegal},
+		{"an acquire of the holder that never ends, invoked before the other grant", "c1 acquire\nc1 ok acquire\nc1 acquire\nc2 acquire\nc2 ok acquire\n", Illegal},
+		{"a release of the holder invoked before two other grants", "c1 acquire\nc1 ok acquire\nc1 release\nc2 acquire\nc2 ok acquire\nc3 acquire\nc3 ok acquire\n", Illegal},
 		{"after a failed release", "c1 acquire\nc1 ok acquire\nc1 release\nc1 fail release\nc2 acquire\nc2 ok acquire\nc1 acquire\nc1 info acquire\n", Illegal},
 	} {
 		t.Run(test.name, func(t *testing.T) {

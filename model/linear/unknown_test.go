@@ -98,15 +98,15 @@ func (d *unknownDraw) answer(e *history.Event, holds int) {
 
 // unknownBrute decides a history by enumerating everything that can happen between its events. Its rules are:
 //
-//   - An acquire that is ok takes a permit at a moment of the call. An acquire of unknown outcome takes a permit at a
-//     moment since its invocation, or never. It may lose the permit at any later moment.
-//   - An acquire that failed as full saw the permit taken at a moment of the call, if there is only one permit.
-//   - A release that is ok returns its process's last grant, if the process still has it. Without a grant, it returns
-//     the permit of the process's earlier acquire of unknown outcome, even if that permit was lost since. If any client
-//     may release, it returns any process's permit, but prefers its own. A release of unknown outcome does this at a
-//     moment since its invocation, or never.
-//   - A process may lose an unreleased grant since the invocation of an operation without an answer. If the reason is a
-//     lost connection or a crash, it may lose it since its last answer, possibly on another connection.
+//   - An acquire that is ok takes a permit at a moment of the call. One of unknown outcome does so at a moment since its
+//     invocation, or never, and may lose it at any later moment.
+//   - An acquire that failed as full saw the permit taken at a moment of the call, if there is only one.
+//   - A release that is ok returns its process's last grant, if the process still has it. Without a grant, it returns the
+//     permit of the process's earlier acquire of unknown outcome, even if that was lost since. If anyone may release, it
+//     returns any process's permit, but its own first. One of unknown outcome does so at a moment since its invocation, or
+//     never.
+//   - If the reason of an unknown outcome is a lost connection or a crash, its process may lose an unreleased grant since
+//     its last answer, possibly on another connection.
 type unknownBrute struct {
 	h       *history.History
 	anyone  bool
@@ -164,24 +164,28 @@ func newUnknownBrute(h *history.History, o Options) *unknownBrute {
 
 // unknown handles an act that ends at event i with an unknown outcome. heard is the process's last answer.
 func (b *unknownBrute) unknown(a *unknownAct, i, heard int) {
-	since := a.inv
 	if a.e.Reason == lock.Disconnected || a.e.Reason == lock.Crashed {
-		since = heard
+		b.mayLose(a.process, i, heard)
 	}
-	b.mayLose(a.process, i, since)
 	if a.f == lock.Acquire {
 		a.losable = a.inv
 	}
 }
 
-// granted is the last acquire by which a process was granted a permit that it has not released; -1 if there is none.
+// granted is the last grant of a process that it has not released, or -1. Of several it is one that no release without
+// an answer may have ended.
 func (b *unknownBrute) granted(process int32) int {
+	last := -1
 	for k := len(b.acts) - 1; k >= 0; k-- {
-		if g := &b.acts[k]; g.process == process && g.f == lock.Acquire && g.e.Type == history.OK && !g.released {
+		if g := &b.acts[k]; g.process != process || g.f != lock.Acquire || g.e.Type != history.OK || g.released {
+			continue
+		}
+		last = max(last, k)
+		if !slices.ContainsFunc(b.acts, func(a unknownAct) bool { return a.f == lock.Release && a.e.Type == history.Info && a.grant == k }) {
 			return k
 		}
 	}
-	return -1
+	return last
 }
 
 // mayLose allows that a process loses its grants before event i, at any moment since the event since.

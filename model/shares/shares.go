@@ -36,7 +36,7 @@ func Check(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	if err := judgeable(h, o); err != nil {
 		return nil, err
 	}
-	endings := endingsOf(h)
+	endings, losses := endingsOf(h), lossesOf(h)
 	exclusion := newJudge(h, o, endings, o.FailedRelease == linear.EndsBelief)
 	exclusion.verdict.Property, exclusion.beliefs = property.MutualExclusion, true
 	order := newJudge(h, o, endings, false)
@@ -44,6 +44,9 @@ func Check(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	for _, j := range []*judge{order, exclusion} {
 		for i := range h.Events {
 			j.event(i, &h.Events[i])
+			for _, process := range losses[i] {
+				j.loses(process)
+			}
 		}
 	}
 	return []linear.Verdict{order.verdict, exclusion.verdict}, nil
@@ -81,16 +84,27 @@ type place struct {
 
 // share is one process's share of one lock. Its size is a number of permits; a mutex in read mode is 1.
 type share struct {
-	certain  int  // size of the share that the process certainly holds
-	possible int  // largest size of the share that the process may hold
-	last     int  // size that the process's last granted acquire took
-	asked    int  // size that the operation under way takes or returns
-	freest   int  // amount that was certainly free at every moment so far of the acquire under way
-	capacity int  // size of the lock, or the caller's limit if that is smaller
-	lost     bool // the share may have been lost since the operation under way began
-	since    int  // index of the event of the last grant
+	certain  int      // size of the share that the process certainly holds
+	possible int      // largest size of the share that the process may hold
+	granted  int      // size that the process was granted and has not said to have given back
+	reads    int      // largest number of holds in read mode
+	last     int      // size that the process's last granted acquire took
+	maybe    []int    // sizes of acquires without an answer since then
+	unsure   []unsure // acquires without an answer
+	asked    int      // size that the operation under way takes or returns; of a release the least
+	freest   int      // amount that was certainly free at every moment so far of the acquire under way
+	capacity int      // size of the lock, or the caller's limit if that is smaller
+	lost     bool     // the share may have been lost since the operation under way began
+	ever     bool     // the share may have been lost at some time
+	since    int      // index of the event of the last grant
 	reading  bool
 	releases bool // the release under way ends the hold
+}
+
+// unsure is an acquire without an answer.
+type unsure struct {
+	size int
+	room int // the largest amount that was not certainly held at any moment since the call
 }
 
 type judge struct {
@@ -127,6 +141,29 @@ func endingsOf(h *history.History) []history.EventType {
 	}
 	return endings
 }
+
+// lossesOf are the processes that may have lost their shares, by the event since which they may: if the history does not
+// record the ends of connections, it is the last answer before a lost connection or a crash.
+func lossesOf(h *history.History) map[int][]int32 {
+	losses, heard := make(map[int][]int32), make(map[int32]int)
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Process != history.Nemesis:
+			if last, ok := heard[e.Process]; ok && cutOff(e) {
+				losses[last] = append(losses[last], e.Process)
+			}
+			if e.Type == history.OK || e.Type == history.Fail {
+				heard[e.Process] = i
+			}
+		case e.F == history.Gone || e.F == history.Lapse || e.F == history.Lost || e.F == history.Restart:
+			return nil
+		}
+	}
+	return losses
+}
+
+// cutOff reports whether an answer says that its client lost its connection, or crashed.
+func cutOff(e *history.Event) bool { return e.Reason == lock.Disconnected || e.Reason == lock.Crashed }
 
 // of returns the share of one process and lock.
 func (j *judge) of(at place) *share {
@@ -171,7 +208,7 @@ func (j *judge) event(i int, e *history.Event) {
 		j.verdict.Checked++
 		j.gave(i, e, at)
 	}
-	if e.Reason == lock.Disconnected || e.Reason == lock.Crashed {
+	if cutOff(e) {
 		j.loses(e.Process)
 	}
 }
@@ -180,8 +217,8 @@ func (j *judge) event(i int, e *history.Event) {
 func (j *judge) world(e *history.Event) {
 	switch {
 	case e.F == history.Restart:
-		for _, s := range j.shares {
-			s.certain, s.lost = 0, true
+		for at := range j.shares {
+			j.loses(at.process)
 		}
 	case e.F.Whose() && e.F != history.Pause:
 		j.loses(e.Target)
@@ -192,7 +229,8 @@ func (j *judge) world(e *history.Event) {
 func (j *judge) loses(process int32) {
 	for at, s := range j.shares {
 		if at.process == process {
-			s.certain, s.lost = 0, true
+			s.certain, s.lost, s.ever = 0, true, true
+			j.widen(at.lock)
 		}
 	}
 }
@@ -205,9 +243,35 @@ func (j *judge) asks(at place, ending history.EventType, size int, e *history.Ev
 		s.capacity = min(s.capacity, int(e.Slots))
 	}
 	j.open[at] = true
-	if ending != history.Fail {
-		s.possible += size
-		j.narrow(at.lock)
+	if ending == history.Fail {
+		return
+	}
+	s.possible += size
+	if e.Shared {
+		s.reads++
+	}
+	j.narrow(at.lock)
+	if ending != history.OK {
+		s.maybe = append(s.maybe, size)
+		s.unsure = append(s.unsure, unsure{size: size})
+		j.widen(at.lock)
+	}
+}
+
+// widen updates the acquires without an answer after a change of the amount that is certainly held.
+func (j *judge) widen(l uint16) {
+	free := j.capacity(l)
+	for at, s := range j.shares {
+		if at.lock == l {
+			free -= s.certain
+		}
+	}
+	for at, s := range j.shares {
+		for i := range s.unsure {
+			if at.lock == l {
+				s.unsure[i].room = max(s.unsure[i].room, free)
+			}
+		}
 	}
 }
 
@@ -239,7 +303,9 @@ func (j *judge) told(i int, e *history.Event, at place) {
 	delete(j.open, at)
 	switch {
 	case e.Type == history.OK && e.Held:
-		if s.last = s.asked; s.lost {
+		s.last, s.maybe = s.asked, nil
+		s.granted += s.asked
+		if s.lost {
 			return
 		}
 		j.granted(i, e, at)
@@ -256,9 +322,11 @@ func (j *judge) refused(i int, e *history.Event, s *share) {
 	switch {
 	case free < s.asked:
 	case j.h.Kind == lock.Semaphore:
-		j.breaks(i, e, "%s was refused %s, with %d of %d free all the while", j.h.Who(e.Process), permits(s.asked), free, s.capacity)
+		j.breaks(i, e, "%s was refused %s at %s, with %d of %d free all the while", j.h.Who(e.Process), permits(s.asked), j.h.Moment(i), free, s.capacity)
+	case s.reading:
+		j.breaks(i, e, "%s was refused the lock to read at %s, but nobody had it to write all the while", j.h.Who(e.Process), j.h.Moment(i))
 	default:
-		j.breaks(i, e, "%s was told that somebody has the lock, but there was nobody all the while", j.h.Who(e.Process))
+		j.breaks(i, e, "%s was refused the lock to write at %s, but nobody had it all the while", j.h.Who(e.Process), j.h.Moment(i))
 	}
 }
 
@@ -275,30 +343,38 @@ func (j *judge) granted(i int, e *history.Event, at place) {
 			other, found = of, true
 		}
 	}
-	if held+s.asked <= s.capacity {
+	if held+s.asked <= s.capacity || j.beliefs && j.h.Kind == lock.Mutex && !found { // two holds of one client are no two clients
 		return
 	}
 	if j.h.Kind == lock.Semaphore {
 		j.breaks(i, e, "%s was granted %s at %s, and %d of %d were held", j.h.Who(e.Process), permits(s.asked), j.h.Moment(i), held, s.capacity)
 		return
 	}
-	o := j.of(other)
+	o, who := j.of(other), j.h.Who(other.process)
+	if other == at {
+		who = "it"
+	}
 	j.breaks(i, e, "%s was granted the lock to %s at %s, but %s had it to %s: it was granted at %s and not given back", j.h.Who(e.Process), use(s.reading),
-		j.h.Moment(i), j.h.Who(other.process), use(o.certain < everything), j.h.Moment(o.since))
+		j.h.Moment(i), who, use(o.certain < everything), j.h.Moment(o.since))
 }
 
-// gives handles the invocation of a release. Unless it fails, the share may be free from now on.
+// gives handles the call of a release: it may have taken effect from here on, unless it failed. Without a number, its
+// amount is that of the client's last acquire, which may be one without an answer.
 func (j *judge) gives(at place, ending history.EventType, e *history.Event) {
 	s := j.of(at)
-	s.asked = s.last
+	amounts := s.maybe
 	switch {
 	case j.h.Kind == lock.Mutex && e.Shared:
-		s.asked = 1
+		amounts = []int{1}
 	case e.Permits > 0:
-		s.asked = int(e.Permits)
+		amounts = []int{int(e.Permits)}
+	case s.last > 0 || len(amounts) == 0:
+		amounts = append(slices.Clip(amounts), s.last)
 	}
+	s.asked, s.reading = slices.Min(amounts), e.Shared
 	if s.releases = ending != history.Fail || j.ends; s.releases {
-		s.certain = max(0, s.certain-s.asked)
+		s.certain = max(0, s.certain-slices.Max(amounts))
+		j.widen(at.lock)
 	}
 }
 
@@ -308,11 +384,39 @@ func (j *judge) gave(i int, e *history.Event, at place) {
 	if e.Type != history.OK {
 		return
 	}
-	if !j.beliefs && s.possible < max(1, s.asked) {
-		what := property.ForKind(j.h.Kind, permits(max(1, s.asked)), "the lock")
-		j.breaks(i, e, "%s gave %s back at %s, which it did not have", j.h.Who(e.Process), what, j.h.Moment(i))
+	if !j.beliefs {
+		if why := j.notHad(s); why != "" {
+			what := property.ForKind(j.h.Kind, permits(max(1, s.asked)), "the lock")
+			j.breaks(i, e, "%s gave %s back at %s%s", j.h.Who(e.Process), what, j.h.Moment(i), why)
+		}
 	}
-	s.possible = max(0, s.possible-s.asked)
+	s.possible, s.granted = max(0, s.possible-s.asked), max(0, s.granted-s.asked)
+	if s.asked < everything {
+		s.reads = max(0, s.reads-1)
+	}
+}
+
+// notHad is the end of a sentence: why a client cannot have had what it gave back; "" if it may have.
+func (j *judge) notHad(s *share) string {
+	switch {
+	case s.possible < max(1, s.asked):
+		return ", which it did not have"
+	case s.reading && s.reads == 0:
+		return " as a reader, but it had it to write"
+	case s.ever || s.granted >= s.asked:
+		return ""
+	}
+	most := s.granted
+	for _, u := range s.unsure {
+		if u.room >= u.size {
+			most += u.size
+		}
+	}
+	if most >= s.asked {
+		return ""
+	}
+	return ", but its acquire without an answer cannot have been granted: " +
+		property.ForKind(j.h.Kind, "too few permits were free all the while", "somebody had the lock all the while")
 }
 
 // breaks records a violation at event i, if it is the first one.

@@ -1,7 +1,9 @@
 package shares
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -213,7 +215,7 @@ func TestLimits(t *testing.T) {
 		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 4, 2, true)}, ""},
 		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 3, 2, false)}, ""},
 		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 3, 2, true)}, "c2 was granted 2 permits at event 3, and 2 of 3 were held"},
-		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 3, 1, false)}, "c2 was refused 1 permit, with 1 of 3 free all the while"},
+		{[][]history.Event{acquire(1, 4, 2, true), acquire(2, 3, 1, false)}, "c2 was refused 1 permit at event 3, with 1 of 3 free all the while"},
 		{[][]history.Event{acquire(1, 1, 1, true), acquire(2, 4, 3, true)}, ""},
 	} {
 		h := &history.History{Kind: lock.Semaphore, Locks: []string{"jobs"}, Slots: []int{4}}
@@ -224,5 +226,74 @@ func TestLimits(t *testing.T) {
 		if err != nil || verdicts[0].Why != c.why {
 			t.Errorf("%v: %q, expected %q", err, verdicts[0].Why, c.why)
 		}
+	}
+}
+
+// TestUnanswered: what an acquire without an answer may have taken, and what a lost connection may have ended.
+func TestUnanswered(t *testing.T) {
+	type words = []string
+	for _, c := range []struct {
+		name   string
+		kind   lock.Kind
+		events words // process, operation, permits or mode, and answer
+		why    string
+	}{
+		{"a release of what an unanswered acquire read", lock.Mutex, words{"1 acquire write ok", "1 release write ok", "1 acquire read info", "1 release - ok"}, ""},
+		{"a release of what cannot have been granted", lock.Mutex, words{"1 acquire read ok", "2 acquire write info", "2 release - ok"},
+			"c2 gave the lock back at event 5, but its acquire without an answer cannot have been granted: somebody had the lock all the while"},
+		{"a release of what may have been granted later", lock.Mutex, words{"1 acquire read ok", "2 acquire write info", "1 release - ok", "2 release - ok"}, ""},
+		{"permits that cannot have been granted", lock.Semaphore, words{"1 acquire 2 ok", "2 acquire 2 info", "2 release 2 ok"},
+			"c2 gave 2 permits back at event 5, but its acquire without an answer cannot have been granted: too few permits were free all the while"},
+		{"permits of two acquires", lock.Semaphore, words{"2 acquire 1 ok", "2 acquire 2 info", "2 release 3 ok"}, ""},
+		{"a read-unlock of a writer", lock.Mutex, words{"1 acquire write ok", "1 release read ok"},
+			"c1 gave the lock back at event 3 as a reader, but it had it to write"},
+		{"a reader that is refused beside a reader", lock.Mutex, words{"1 acquire read ok", "2 acquire read full"},
+			"c2 was refused the lock to read at event 3, but nobody had it to write all the while"},
+		{"a writer that is refused beside nobody", lock.Mutex, words{"1 acquire read ok", "1 release read ok", "2 acquire write full"},
+			"c2 was refused the lock to write at event 5, but nobody had it all the while"},
+		{"a writer beside itself", lock.Mutex, words{"1 acquire read ok", "1 acquire write ok"},
+			"c1 was granted the lock to write at event 3, but it had it to read: it was granted at event 1 and not given back"},
+		{"a lost connection after another's grant", lock.Mutex, words{"1 acquire read ok", "2 acquire write ok", "1 release read disconnected"}, ""},
+		{"a lost connection after an answer after another's grant", lock.Mutex, words{"1 acquire read ok", "2 acquire write ok", "1 acquire read fail", "1 release read disconnected"},
+			"c2 was granted the lock to write at event 3, but c1 had it to read: it was granted at event 1 and not given back"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := &history.History{Kind: c.kind, Locks: []string{"jobs"}, Slots: []int{1}}
+			if c.kind == lock.Semaphore {
+				h.Slots[0] = 3
+			}
+			for _, text := range c.events {
+				var process int32
+				var op, share, answer string
+				if _, err := fmt.Sscan(text, &process, &op, &share, &answer); err != nil {
+					t.Fatal(err)
+				}
+				e := history.Event{Process: process, F: history.F(lock.Acquire), Shared: share == "read"}
+				if op == "release" {
+					e.F = history.F(lock.Release)
+				}
+				if n, err := strconv.Atoi(share); err == nil {
+					e.Permits = uint16(n)
+				}
+				end := e
+				switch answer {
+				case "ok":
+					end.Type, end.Held = history.OK, op == "acquire"
+				case "fail":
+					end.Type = history.Fail
+				case "full":
+					end.Type, end.Reason = history.Fail, lock.Full
+				case "disconnected":
+					end.Type, end.Reason = history.Info, lock.Disconnected
+				default:
+					end.Type = history.Info
+				}
+				h.Events = append(h.Events, e, end)
+			}
+			verdicts, err := Check(h, linear.Options{})
+			if err != nil || verdicts[0].Why != c.why {
+				t.Errorf("%v: %q, expected %q", err, verdicts[0].Why, c.why)
+			}
+		})
 	}
 }

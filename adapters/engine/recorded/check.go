@@ -114,10 +114,10 @@ func (o *CheckOptions) shared(h *history.History) ([]linear.Verdict, error) {
 		return nil, fmt.Errorf("%s: --reentrant: clients hold the lock to read: expected a history without that, or leave it out", o.Source)
 	}
 	verdicts, err := shares.Check(h, o.Reading())
-	if err != nil {
+	if malformed := (*linear.Malformed)(nil); err != nil && !errors.As(err, &malformed) {
 		return nil, fmt.Errorf("%s: %w", o.Source, err)
 	}
-	return verdicts, nil
+	return verdicts, err
 }
 
 // audited adds the verdicts on the audit at the end of a history, if the options ask for it.
@@ -159,7 +159,7 @@ func CheckRecording(rec *histories.Recording, o CheckOptions) (*report.Report, e
 	r := o.report(h, verdicts)
 	r.Readings = slices.Concat(rec.Notes().Readings(), o.counting(), sharing(h))
 	if n := rec.Notes().Backwards; n > 0 && o.Order == BothOrders {
-		unordered(r, n)
+		unordered(r, n, ": say --order time or --order lines")
 	}
 	return r, nil
 }
@@ -207,13 +207,13 @@ func sharing(h *history.History) []string {
 	return shares.Readings(h)
 }
 
-// unordered makes every judged property undecided. n is the number of events with an earlier time than the event
-// before.
-func unordered(r *report.Report, n int) {
+// unordered makes every judged property undecided, as n events of the history have an earlier time than one before. more
+// is the end of the reason: what to do.
+func unordered(r *report.Report, n int, more string) {
 	for i := range r.Properties {
 		if p := &r.Properties[i]; p.Skip == "" && (p.Checked > 0 || p.Violation != nil) {
 			p.Checked, p.Violation, p.Undecided = 0, nil, 1
-			p.Unclear = fmt.Sprintf("%s an earlier time than one before: which was first is not known", has(n))
+			p.Unclear = fmt.Sprintf("%s an earlier time than one before: which was first is not known%s", has(n), more)
 		}
 	}
 }

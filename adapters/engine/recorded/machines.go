@@ -60,7 +60,7 @@ func CheckMachines(m *histories.Machines, bound time.Duration, o CheckOptions) (
 	r.Operations = m.History.Answers().Called
 	r.Readings = slices.Concat(readings, m.Notes.Readings(), o.counting(), sharing(h))
 	if n := m.Notes.Backwards; n > 0 {
-		unordered(r, n)
+		unordered(r, n, "")
 	}
 	return r, nil
 }

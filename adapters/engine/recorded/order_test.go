@@ -39,6 +39,9 @@ func TestOrder(t *testing.T) {
 			if r.Outcome() != want {
 				t.Errorf("%s, ordered by %s: %s, expected %s", test.name, order, r.Outcome(), want)
 			}
+			if said := r.Properties[0].Unclear; want == report.OutcomeInconclusive && !strings.HasSuffix(said, ": say --order time or --order lines") {
+				t.Errorf("%s: %q does not say what to do", test.name, said)
+			}
 		}
 	}
 }

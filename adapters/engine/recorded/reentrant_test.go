@@ -6,6 +6,7 @@ import (
 
 	"github.com/lockproof/lockproof/adapters/engine/recorded"
 	"github.com/lockproof/lockproof/histories/report"
+	"github.com/lockproof/lockproof/internal/drawn"
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
 )
@@ -77,5 +78,26 @@ func TestReentrantSound(t *testing.T) {
 	}
 	if judged < 2000 {
 		t.Errorf("only %d of 3000 are judged", judged)
+	}
+}
+
+// TestReentrantUnanswered: an operation of the holder without an answer ends no hold that it cannot have ended.
+func TestReentrantUnanswered(t *testing.T) {
+	const twice = "c1 acquire\nc1 ok acquire\nc1 acquire\nc1 ok acquire\n"
+	for text, want := range map[string]report.Outcome{
+		"c1 acquire\nc1 ok acquire\nc1 acquire\nc2 acquire\nc2 ok acquire\n":                                                    report.OutcomeViolated,
+		"c1 acquire\nc1 ok acquire\nc1 acquire\nc1 info acquire\nc2 acquire\nc2 ok acquire\n":                                   report.OutcomeViolated,
+		twice + "c1 release\nc2 acquire\nc2 ok acquire\n":                                                                       report.OutcomeViolated,
+		twice + "c1 release\nc1 info release timed-out\nc2 acquire\nc2 ok acquire\n":                                            report.OutcomeViolated,
+		twice + "c1 release\nc1 info release\nc1 release\nc1 info release\nc2 acquire\nc2 ok acquire\n":                         report.OutcomeHolds,
+		twice + "c1 release\nc1 info release disconnected\nc2 acquire\nc2 ok acquire\n":                                         report.OutcomeHolds,
+		"c1 acquire\nc1 ok acquire\nc1 acquire\nc1 info acquire\nc1 release\nc1 ok release\nc2 acquire\nc2 ok acquire\n":        report.OutcomeHolds,
+		"c1 acquire\nc1 ok acquire\nc1 acquire\nc1 info acquire\nc1 release\nc1 ok release\nc2 acquire\nc2 fail acquire full\n": report.OutcomeHolds,
+	} {
+		o := recorded.CheckOptions{Reentrant: 2}
+		r, err := recorded.Check(o.Arranged(drawn.Script(t, lock.Mutex, 0, text)), o)
+		if err != nil || r.Outcome() != want {
+			t.Errorf("%s%v, %v, expected %v", text, err, r.Outcome(), want)
+		}
 	}
 }
