@@ -52,6 +52,9 @@ func (r *refusals) event(i int, e *history.Event) {
 		r.begun[e.Lock]--
 		r.refused(i, e)
 	}
+	if e.Type != history.Invoke {
+		delete(r.asking, e.Process)
+	}
 }
 
 // refused judges a refusal, if its reason is that all permits were taken.
