@@ -17,6 +17,11 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 			return false, nil
 		}
 		a, ok := choose.Next(r)
+		if instead, err := r.precede(a); err != nil {
+			return false, err
+		} else if instead {
+			continue
+		}
 		switch {
 		case ok && !r.Can(a):
 			r.uncontrolled.Unplayed++

@@ -59,6 +59,7 @@ type run struct {
 	promises     monitor.Monitor
 	checks       monitor.Counts // of the tests of promises
 	befell       befell
+	belated      belated
 	disagreement string
 	auditing     bool   // the scenario is over
 	last         uint8  // the client whose command passed last since then

@@ -82,7 +82,9 @@ type Action struct {
 	// For external clients it makes some actions wait for a moment, and the action is recorded at that moment. An
 	// Advance waits until a client with a waiting time may be granted the lock. A ChannelError and a Drop wait until
 	// their client is about to release. An Arrive waits until its client is about to verify: the broker then drops
-	// the client's connections, and tells the client at once.
+	// the client's connections, and tells the client at once. A Pause waits until its client is about to release, to
+	// verify or to extend, and lasts for Asleep, which passes at once; then come the seconds that its Arg is longer,
+	// in which the client is awake and may notice what has ended.
 	Late bool `json:"late,omitzero"`
 	// Arg is in milliseconds; for Idle in seconds, for clock rates in thousandths. For Choose it is the choice, and
 	// for Step the client's link. For Drop it selects one of the client's connections: 1 is the one used last, 0 is

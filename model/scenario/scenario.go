@@ -37,6 +37,9 @@ type Scenario struct {
 	Steps int `json:"steps,omitzero"`
 }
 
+// Asleep is the number of milliseconds for which a late Pause stops its client. It is longer than any lease and any session.
+const Asleep = 40_000
+
 // Special values of [Scenario.Deeper]: faults strike after any command, or after any command that may change the
 // broker's state. In the second case reads do not count, however many there are.
 const (

@@ -72,7 +72,7 @@ func (w *worker) work(ctx context.Context) error {
 // play runs the i-th scenario. An execution in which an operation seems too expensive is run again, with more patience, and
 // the second one counts.
 func (w *worker) play(ctx context.Context, i int) (*foreign.Execution, error) {
-	sc := w.runner.Playable(w.source.External(i, w.runner.About().Traits()))
+	sc := w.runner.Playable(w.source.External(i, w.runner.Traits()))
 	w.runner.Measure(0)
 	if i%measuredEvery == 0 && w.wanted()&foreign.Measured != 0 {
 		w.runner.Measure(foreign.SettleBriefly)

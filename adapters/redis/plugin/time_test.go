@@ -113,7 +113,7 @@ func TestLosses(t *testing.T) {
 			var found, exercised property.Set
 			var told foreign.Told
 			for i := range 60 {
-				sc := runner.Playable(source.External(i, runner.About().Traits()))
+				sc := runner.Playable(source.External(i, runner.Traits()))
 				x, err := runner.Run(t.Context(), &sc)
 				if err != nil {
 					t.Fatal(i, err)
