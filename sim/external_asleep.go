@@ -5,13 +5,16 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// asleep pauses a client that holds a mutex for longer than its lease or its session lasts. An idle time does not end them if
-// the client renews them by itself. The pause begins when the client is about to release the mutex, or to ask whether it
+// asleep pauses a client that holds a mutex for longer than its lease or its session lasts, or has it lose its connection for
+// the renewals. An idle time alone does not end what the client renews by itself. The pause begins when the client is about to release the mutex, or to ask whether it
 // still holds it, and others acquire the mutex meanwhile. Where nothing but a session ends, a longer idle time shows nothing
 // more, so it is shortened.
 func (d draw) asleep(s *scenario.Scenario, traits lock.Traits) {
 	const a, v, x, r = lock.Acquire, lock.Verify, lock.Refresh, lock.Release
-	often := 3
+	often, rarely := 3, 2
+	if traits.Has(lock.Losses) {
+		often, rarely = 2, 1
+	}
 	if !traits.Has(lock.Leases) {
 		often = 2
 		for i := range s.Faults {
@@ -29,6 +32,9 @@ func (d draw) asleep(s *scenario.Scenario, traits lock.Traits) {
 		{Ops: calls(a, a, a)},
 	}
 	s.Steps, s.Deeper, s.Locks = 0, 0, s.Locks[:1]
+	if d.Bits(rarely) == 0 { // the client does not go on, and is to say that it has lost the mutex
+		s.Steps = leastAsleep + d.Bits(3)
+	}
 	steps := uint32(1 + d.Bits(5)) // of the others, before the client goes on
 	if d.Bits(1) == 1 {
 		steps = allSteps
@@ -37,9 +43,15 @@ func (d draw) asleep(s *scenario.Scenario, traits lock.Traits) {
 	if d.Bits(1) == 1 {
 		f.Arg += 1000 * noticing
 	}
+	if traits.Has(lock.Leases) && d.Bits(rarely) == 0 { // it is awake, and loses its connection
+		f.Do, f.Arg = scenario.Drop, 0
+	}
 	s.Faults = []scenario.Fault{f}
 	d.queue(s)
 }
+
+// leastAsleep is the least number of steps of a scenario that ends while the client is asleep.
+const leastAsleep = 6
 
 // noticing is the number of seconds in which a client that was asleep may notice what has ended.
 const noticing = 5

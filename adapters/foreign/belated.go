@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"slices"
+
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -79,7 +81,11 @@ func (r *run) falter(p *clientState) (was bool, err error) {
 	case scenario.Pause:
 		return true, r.inTurn(sleeps(p.id, fault.Arg)...)
 	}
-	return true, r.inTurn(r.which(fault), pause)
+	all := []scenario.Action{r.which(fault), pause}
+	if r.about.Leases { // the hold ends with its lease, not with the connection
+		all = slices.Insert(all, 1, scenario.Action{Kind: scenario.Idle, Arg: scenario.Asleep / 1000})
+	}
+	return true, r.inTurn(all...)
 }
 
 // sleeps are the actions in which client c does nothing for so long that whatever it would have to renew ends. arg is

@@ -81,7 +81,7 @@ type Action struct {
 	// Late says of a crash and of a lost reply that the broker does not notice the dead connection until a Detect.
 	// For external clients it makes some actions wait for a moment, and the action is recorded at that moment. An
 	// Advance waits until a client with a waiting time may be granted the lock. A ChannelError and a Drop wait until
-	// their client is about to release. An Arrive waits until its client is about to verify: the broker then drops
+	// their client is about to release; if the lock has leases, Asleep then passes. An Arrive waits until its client is about to verify: the broker then drops
 	// the client's connections, and tells the client at once. A Pause waits until its client is about to release, to
 	// verify or to extend, and lasts for Asleep, which passes at once; then come the seconds that its Arg is longer,
 	// in which the client is awake and may notice what has ended.

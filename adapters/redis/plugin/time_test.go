@@ -102,6 +102,7 @@ func TestLosses(t *testing.T) {
 	for name, c := range map[string]struct{ wrong, broken property.Set }{
 		"TellsLosses":      {},
 		"NeverTells":       {broken: property.Set(0).With(property.LossTold)},
+		"GivesUpRenewing":  {broken: property.Set(0).With(property.LossTold)},
 		"TellsFalsely":     {broken: property.Set(0).With(property.LossTold)},
 		"TellsAndReleases": {wrong: property.Set(0).With(property.MutualExclusion)},
 	} {
