@@ -14,7 +14,8 @@ import (
 // Audit judges the audit at the end of a history. From [history.Audit] on, faults and operations are over, the server
 // has noticed dead clients, and only one client at a time is active. A free slot must then be granted. The free slots
 // are those that the lock has after all administration, less those that a client may hold. A client may hold a slot
-// if it was told yes or does not know its answer, and has neither given the slot back nor died.
+// if it was told yes or does not know its answer, and has neither given the slot back nor died. A client that has
+// released a mutex holds nothing, whatever it did not know before.
 //
 // If a client acquires several times in a row, only its last answer counts, since a client may first have to notice
 // that its connection is lost. A violation is named after the gravest earlier fault. [Certain] finds grants of too
@@ -183,6 +184,9 @@ func (a *Audit) completed(i int, e *history.Event) {
 			a.h.Who(e.Process), e.Slots, a.h.Moment(i), l.slots.Least))
 	}
 	l.answered(e, c.takes, a.keeps, a.h.GoneMayFree)
+	if op == lock.Release && e.Type == history.OK && a.h.Kind != lock.Semaphore { // it had one slot at most
+		delete(l.unsure, e.Process)
+	}
 }
 
 // answered updates who may hold the lock after an answer to a call that takes the given number of slots. keeps: a
