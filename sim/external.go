@@ -13,7 +13,7 @@ import (
 // limits, all state the same limit in half of the scenarios. Scenarios alternate between strategies, unless the space
 // fixes them. The runner leaves out what the lock cannot do.
 func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
-	const golden, other, third, fourth, fifth, sixth, seventh, eighth, ninth = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7, 0xABC98388FB8FAC03, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3, 0x589965CC75374CC3, 0x1D8E4E27C47D124F, 0xEB44ACCAB455D165
+	const golden, other, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8CB92BA72F3D8DD7, 0xABC98388FB8FAC03, 0xE7037ED1A0B428DB, 0x8EBC6AF09C88C6E3, 0x589965CC75374CC3, 0x1D8E4E27C47D124F, 0xEB44ACCAB455D165, 0xC6BC279692B5C323
 	space := s.space
 	if len(space.Strategies) == 0 {
 		space.Strategies = []scenario.Strategy{[]scenario.Strategy{scenario.Random, scenario.PCT}[i%2]}
@@ -49,6 +49,10 @@ func (s *Source) External(i int, traits lock.Traits) scenario.Scenario {
 	if traits.Has(lock.Leases) {
 		coin = newCoin(s.seed*golden + uint64(i) ^ seventh)
 		d.lapses(&sc)
+	}
+	if traits.Has(lock.Leases) || traits.Has(lock.Sessions) {
+		coin = newCoin(s.seed*golden + uint64(i) ^ tenth)
+		d.asleep(&sc, traits)
 	}
 	if traits.Has(lock.Extends) {
 		coin = newCoin(s.seed*golden + uint64(i) ^ eighth)

@@ -78,3 +78,29 @@ func TestNarrow(t *testing.T) {
 		t.Errorf("of %d scenarios %d are crowded, and in %d an administrator loses a connection", most, crowded, disturbed)
 	}
 }
+
+// TestAsleep: in some scenarios of a mutex with leases or sessions, a client is paused for longer than they last, while it
+// holds the mutex. Where only sessions end, idle times are no longer than needed.
+func TestAsleep(t *testing.T) {
+	const most = 200
+	source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 1)
+	for _, traits := range []lock.Traits{0, lock.Leases, lock.Sessions} {
+		asleep, notices := 0, 0
+		for i := range most {
+			for _, f := range source.External(i, traits).Faults {
+				if f.Do == scenario.Pause && f.Late {
+					asleep++
+					if f.Arg >= scenario.Asleep+1000 {
+						notices++
+					}
+				}
+				if f.Do == scenario.Idle && traits == lock.Sessions && f.Arg > 2*sim.PastLease {
+					t.Fatalf("scenario %d: an idle time of %d s", i, f.Arg)
+				}
+			}
+		}
+		if traits == 0 && asleep > 0 || traits != 0 && (asleep < most/20 || notices < most/50 || notices == asleep) {
+			t.Errorf("traits %d: in %d of %d scenarios a client is asleep, in %d it notices", traits, asleep, most, notices)
+		}
+	}
+}

@@ -50,11 +50,18 @@ func (r *run) affirm(p *clientState, l uint8) error {
 	return nil
 }
 
-// endUnsure kills the clients that cannot know whether they hold something. What they hold must then become free.
+// endUnsure kills the clients that cannot know whether they hold something: whatever they hold must become free then. A client
+// of a mutex whose acquire has no known end releases the mutex instead. If the release succeeds, the client lives on, and
+// nothing that it has may keep the mutex from others.
 func (r *run) endUnsure() error {
 	for i := range r.sc.Clients {
 		p := &r.clients[i]
 		if p.dead || !p.unsure {
+			continue
+		}
+		if sure, err := r.disowns(p); err != nil {
+			return err
+		} else if sure || p.dead {
 			continue
 		}
 		r.record.Begin(scenario.Action{Kind: scenario.Audit, Client: p.id})
@@ -65,6 +72,20 @@ func (r *run) endUnsure() error {
 		}
 	}
 	return nil
+}
+
+// disowns makes client p release a mutex that it may hold since an acquire without a known end. It reports whether p certainly
+// holds nothing afterwards.
+func (r *run) disowns(p *clientState) (sure bool, err error) {
+	if r.config.Kind != lock.Mutex || r.fragile || p.op != lock.Acquire || p.result.Outcome != lock.Unknown {
+		return false, nil
+	}
+	res, err := r.asks(p, p.lock, lock.Release)
+	if err != nil || p.dead || res.Outcome != lock.Done {
+		return false, err
+	}
+	p.unsure = false
+	return true, nil
 }
 
 // hasHungUp reports whether all sockets of a client are closed. The caller must hold mu.

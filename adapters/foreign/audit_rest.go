@@ -193,12 +193,12 @@ func (r *run) elapse(ms int64) error {
 	return nil
 }
 
-// idles lets time pass at rest until everything that can expire has expired. With leases and virtual time, it first
-// lets the time of two leases pass. It stops there if a client still has a timer, because such a client may go on
-// forever.
+// idles lets time pass at rest, so that everything that expires has expired. With leases or sessions, and with virtual time, it
+// first lets two of them pass. If clients are still active by themselves then, it stops there: they may go on for ever.
 func (r *run) idles() error {
-	ms := max(restTime, r.longestExpiry())
-	if watched := max(2*LeaseTime.Milliseconds(), r.longestExpiry()); r.about.Leases && r.timed() && watched < ms {
+	ms, session := max(restTime, r.longestExpiry()), r.session()
+	watched := max(2*LeaseTime.Milliseconds(), r.longestExpiry(), 2*session)
+	if (r.about.Leases || session > 0) && r.timed() && watched < ms {
 		if err := r.elapse(watched); err != nil || r.nextTimer(anybody) > 0 {
 			return err
 		}

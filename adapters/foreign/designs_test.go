@@ -212,7 +212,7 @@ func (d *design) judgedBy(t *testing.T, runner *foreign.Runner, seed uint64, mos
 	}
 	source := sim.NewSource(sim.Space{Target: target}, seed)
 	for i := range most {
-		sc := runner.Playable(source.External(i, runner.About().Traits()))
+		sc := runner.Playable(source.External(i, runner.Traits()))
 		x, err := runner.Run(t.Context(), &sc)
 		if err != nil {
 			t.Fatalf("scenario %d: %v", i+1, err)

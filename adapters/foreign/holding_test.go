@@ -111,7 +111,7 @@ func TestHoldingFindsEarlier(t *testing.T) {
 		n    int // number of executions that suffice
 		is   property.Property
 	}{
-		{"several queues, last only", 2, 13, property.MutualExclusion},
+		{"several queues, last only", 36, 5, property.MutualExclusion},
 		{"verify asks the other connection", 2, 35, property.StaleBeliefEnds},
 	} {
 		t.Run(test.name, func(t *testing.T) {

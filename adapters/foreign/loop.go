@@ -17,6 +17,11 @@ func (r *run) loop(choose chooser) (over bool, err error) {
 			return false, nil
 		}
 		a, ok := choose.Next(r)
+		if instead, err := r.precede(a); err != nil {
+			return false, err
+		} else if instead {
+			continue
+		}
 		switch {
 		case ok && !r.Can(a):
 			r.uncontrolled.Unplayed++
@@ -214,17 +219,45 @@ func (r *run) nextComes() bool {
 	return r.outlastBlocked()
 }
 
-// endHung kills the clients whose operations will not end: none of their commands is at the gate.
+// endHung ends the clients whose operations will not end: they have no command at the gate. Without faults, such a client is
+// wrong if nobody holds the lock, or if the time is over for which it was told to wait.
 func (r *run) endHung() {
+	var hung []*clientState
+	r.mu.Lock()
 	for i := range r.clients {
 		if p := &r.clients[i]; p.busy && p.calling && len(p.parked) == 0 {
-			r.uncontrolled.Hung++
-			if !r.befell.faulty() && r.onlyOne(p) {
-				r.accuse(property.Progress, p.id, 0, "the operation does not end though nobody holds the lock")
-			}
-			r.crash(p.id, false) // what its operation would do later is unknown
+			hung = append(hung, p)
 		}
 	}
+	r.mu.Unlock()
+	for _, p := range hung {
+		switch {
+		case r.befell.faulty():
+		case r.nobodyElse(p, hung):
+			r.accuse(property.Progress, p.id, 0, "the operation does not end though nobody holds the lock")
+		case r.timed() && p.toldToWait():
+			r.accuse(property.Progress, p.id, 0, "the operation does not end though the time is over for which it was to wait")
+		}
+	}
+	for _, p := range hung {
+		r.uncontrolled.Hung++
+		r.crash(p.id, false) // what its operation would have left is unknown
+	}
+}
+
+// nobodyElse reports whether no client other than p and the hung ones holds the lock of p or has an operation on it under way.
+func (r *run) nobodyElse(p *clientState, hung []*clientState) bool {
+	return !slices.ContainsFunc(r.clients, func(o clientState) bool {
+		hangs := slices.ContainsFunc(hung, func(h *clientState) bool { return h.id == o.id })
+		return o.id != p.id && r.lockOf(o.id) == r.lockOf(p.id) && !o.dead && (o.held > 0 || o.busy && !hangs)
+	})
+}
+
+// toldToWait reports whether the client carries out an acquire that was told how long to wait.
+func (a *clientHandle) toldToWait() bool {
+	a.runner.mu.Lock()
+	defer a.runner.mu.Unlock()
+	return a.mayWait()
 }
 
 // longestBlocked is the maximum number of virtual seconds for which a server may keep a client waiting.

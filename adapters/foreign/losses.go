@@ -120,18 +120,19 @@ func (r *run) grants(p *clientState) {
 	}
 }
 
-// hears gives clients time to report losses: it lets the time of two leases pass. A client that has not reported a loss
-// by then violates its promise.
+// hears gives clients time to report their losses: the time of two leases passes. A client that has not reported after that
+// never will: a fault that is over excuses no silence.
 func (r *run) hears() error {
-	if !r.about.Losses || !r.timed() || r.befell.faulty() {
-		return nil
+	untold := func(p clientState) bool { return !p.dead && p.held > 0 && p.loss.to > 0 }
+	if !r.about.Losses || !r.timed() || r.befell.faulty() && !slices.ContainsFunc(r.clients, untold) {
+		return nil // after faults, leases have to last until it is judged whether locks are freed at once
 	}
 	if err := r.elapse(2 * LeaseTime.Milliseconds()); err != nil {
 		return err
 	}
 	for i := range r.clients {
 		p := &r.clients[i]
-		if p.dead || p.held == 0 || p.loss.to == 0 {
+		if !untold(*p) {
 			continue
 		}
 		r.exercised = r.exercised.With(property.LossTold)

@@ -58,6 +58,7 @@ type run struct {
 	promises     monitor.Monitor
 	checks       monitor.Counts // how often each promise was tested
 	befell       befell
+	belated      belated
 	disagreement string
 	auditing     bool   // whether the scenario is over and the audit has begun
 	last         uint8  // in the audit, the client whose command passed last

@@ -1,6 +1,10 @@
 package foreign
 
-import "github.com/lockproof/lockproof/model/scenario"
+import (
+	"github.com/lockproof/lockproof/adapters/gate"
+	"github.com/lockproof/lockproof/model/lock"
+	"github.com/lockproof/lockproof/model/scenario"
+)
 
 // connect opens the runner's server.
 func (s *Runner) connect() (err error) {
@@ -9,6 +13,24 @@ func (s *Runner) connect() (err error) {
 		s.prefix = s.server.Prefix()
 	}
 	return err
+}
+
+// Traits are the traits of the lock on the runner's server.
+func (s *Runner) Traits() lock.Traits {
+	t := s.about.Traits()
+	if s.session() > 0 {
+		t |= lock.Sessions
+	}
+	return t
+}
+
+// session is the maximum number of virtual milliseconds after which the server ends the session of a client that it does not
+// hear of; 0 if the server has no sessions of this kind.
+func (s *Runner) session() int64 {
+	if server, ok := s.server.(gate.Sessional); ok {
+		return server.LongestSession()
+	}
+	return 0
 }
 
 // Crowds reports whether another runner's clients on the same server could disturb this runner's clients, even with

@@ -228,6 +228,15 @@ type Stated interface {
 	State(client func(Conn) uint8) (state string, whole bool)
 }
 
+// Sessional is a Server that ends the session of a client that it has not heard of for a while. What a client has ends with
+// its session, and nothing else ends by itself.
+type Sessional interface {
+	Server
+	// LongestSession is the maximum number of virtual milliseconds for which a session lasts after the server has last
+	// heard of its client.
+	LongestSession() int64
+}
+
 // Unseen is a Server that does not reveal something which other servers reveal, such as its keys.
 type Unseen interface {
 	Server

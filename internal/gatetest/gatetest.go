@@ -73,7 +73,7 @@ func (s Server) Judge(t *testing.T, starter foreign.Starter, wrong property.Set)
 	source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 1)
 	var found property.Set
 	for i := range n {
-		sc := runner.Playable(source.External(i, runner.About().Traits()))
+		sc := runner.Playable(source.External(i, runner.Traits()))
 		x, err := runner.Run(t.Context(), &sc)
 		if err != nil {
 			t.Fatal(i, err)
@@ -119,7 +119,7 @@ func (s Server) drawn(t *testing.T, starter foreign.Starter, scenarios int) (all
 	s.missing(t, err)
 	source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 1)
 	for n := range scenarios {
-		sc := runner.Playable(source.External(n, runner.About().Traits()))
+		sc := runner.Playable(source.External(n, runner.Traits()))
 		x, err := runner.Run(t.Context(), &sc)
 		if err != nil {
 			t.Fatal(n, err)

@@ -11,11 +11,11 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Audit judges the audit, the last part of a history. From the event [history.Audit] on, earlier faults and operations
-// are over, the server has noticed dead clients, and only one client at a time is active. An acquire must then succeed
-// if a slot is free. The number of free slots is that of the lock after all administration, less the slots that clients
-// may hold. A client may hold a slot if its acquire succeeded or has an unknown outcome, and it has neither released
-// the slot nor died.
+// Audit judges the audit at the end of a history. From [history.Audit] on, faults and operations are over, the server
+// has noticed dead clients, and only one client at a time is active. A free slot must then be granted. The free slots
+// are those that the lock has after all administration, less those that a client may hold. A client may hold a slot
+// if it was told yes or does not know its answer, and has neither given the slot back nor died. A client that has
+// released a mutex holds nothing, whatever it did not know before.
 //
 // If a client acquires several times in a row, only its last answer counts, since a client may first have to notice
 // that its connection is lost. The gravest earlier fault decides which property a violation belongs to. [Certain] finds
@@ -184,6 +184,9 @@ func (a *Audit) completed(i int, e *history.Event) {
 			a.h.Who(e.Process), e.Slots, a.h.Moment(i), l.slots.Least))
 	}
 	l.answered(e, c.takes, a.keeps, a.h.GoneMayFree)
+	if op == lock.Release && e.Type == history.OK && a.h.Kind != lock.Semaphore { // it had one slot at most
+		delete(l.unsure, e.Process)
+	}
 }
 
 // answered updates which slots a client may hold, after the answer to a call that takes the given number of slots.

@@ -65,6 +65,8 @@ func TestAudit(t *testing.T) {
 		{"a second attempt", mutex, "1+ 1r audit 8- 8- 8+ 8r", property.Count, ""},
 		{"a believer has it still", semaphore, "1+ audit 8+ 9- 1v 1r 8r 8+ 9+", property.Count, ""},
 		{"who does not know may have it", mutex, "1? audit 8- 1k 8+", property.Count, ""},
+		{"who does not know releases a mutex", mutex, "1? 1g audit 1r 8-", property.NoLeak, "after a lost connection"},
+		{"who does not know releases one of two", semaphore, "1? 1g audit 1r 8+ 9-", property.Count, ""},
 		{"who does not know may have two", semaphore, "audit 8? 8+ 8r 7+ 9-", property.Count, ""},
 		{"somebody else is at work", mutex, "audit 8< 9- 8> 9+", property.Count, ""},
 		{"who found out that it is over", mutex, "1+ 1n audit 8-", property.Progress, "though nobody has held it"},

@@ -77,11 +77,13 @@ func (d ActionKind) Clock() bool { return d >= ClockAhead && d <= ClockSlow }
 type Action struct {
 	Kind   ActionKind `json:"do"`
 	Client uint8      `json:"client,omitzero"` // the client's number, from 1
-	// Late says of a crash or a lost reply that the broker does not notice the dead connection until a Detect.
-	// For external clients, Late makes other actions wait for a moment, at which they are recorded. An Advance waits
-	// until a client with a waiting time may be granted the lock. A ChannelError or a Drop waits until its client is
-	// about to release. An Arrive waits until its client is about to verify: the broker then closes the client's
-	// connections, and the client notices at once.
+	// Late says of a crash and of a lost reply that the broker does not notice the dead connection until a Detect.
+	// For external clients it makes some actions wait for a moment, and the action is recorded at that moment. An
+	// Advance waits until a client with a waiting time may be granted the lock. A ChannelError and a Drop wait until
+	// their client is about to release; if the lock has leases, Asleep then passes. An Arrive waits until its client
+	// is about to verify: the broker then drops the client's connections, and tells the client at once. A Pause waits
+	// until its client is about to release, to verify or to extend. It lasts for Asleep, which passes at once. If Arg
+	// is more than Asleep, the client is then awake for the seconds that it is longer, and may notice what has ended.
 	Late bool `json:"late,omitzero"`
 	// Arg is in milliseconds, except for these kinds. For Idle it is in seconds, and for clock rates in thousandths.
 	// For Choose it is the choice. For Step it is the client's link (see World.Links). For Drop it selects one of the

@@ -72,7 +72,7 @@ func (w *worker) work(ctx context.Context) error {
 // play runs scenario i. If an operation seems too expensive, it runs the scenario again and waits longer for commands;
 // then the second execution counts.
 func (w *worker) play(ctx context.Context, i int) (*foreign.Execution, error) {
-	sc := w.runner.Playable(w.source.External(i, w.runner.About().Traits()))
+	sc := w.runner.Playable(w.source.External(i, w.runner.Traits()))
 	w.runner.Measure(0)
 	if i%measuredEvery == 0 && w.wanted()&foreign.Measured != 0 {
 		w.runner.Measure(foreign.SettleBriefly)

@@ -47,7 +47,7 @@ func TestFreesAtOnce(t *testing.T) {
 				n = executions
 			}
 			for i := range n {
-				sc := source.External(int(i), runner.About().Traits())
+				sc := source.External(int(i), runner.Traits())
 				if c.servers == 1 && i%2 == 0 {
 					sc = losing(1 + i/2)
 				}

@@ -211,7 +211,7 @@ func judgeFor(t *testing.T, n int, runner *foreign.Runner, like *lock.Target, wr
 	source := sim.NewSource(sim.Space{Target: like}, 1)
 	var found property.Set
 	for i := range n {
-		sc := runner.Playable(source.External(i, runner.About().Traits()))
+		sc := runner.Playable(source.External(i, runner.Traits()))
 		x, err := runner.Run(t.Context(), &sc)
 		if err != nil {
 			t.Fatal(i, err)

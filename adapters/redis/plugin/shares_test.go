@@ -47,7 +47,7 @@ func TestShares(t *testing.T) {
 			source := sim.NewSource(sim.Space{Target: like}, 1)
 			var found, exercised property.Set
 			for i := 0; i < 60 && (c.wrong == 0 || found != c.wrong); i++ {
-				sc := runner.Playable(source.External(i, runner.About().Traits()))
+				sc := runner.Playable(source.External(i, runner.Traits()))
 				x, err := runner.Run(t.Context(), &sc)
 				if err != nil || x.Undecided != "" {
 					t.Fatal(i, err, x.Undecided)

@@ -102,6 +102,7 @@ func TestLosses(t *testing.T) {
 	for name, c := range map[string]struct{ wrong, broken property.Set }{
 		"TellsLosses":      {},
 		"NeverTells":       {broken: property.Set(0).With(property.LossTold)},
+		"GivesUpRenewing":  {broken: property.Set(0).With(property.LossTold)},
 		"TellsFalsely":     {broken: property.Set(0).With(property.LossTold)},
 		"TellsAndReleases": {wrong: property.Set(0).With(property.MutualExclusion)},
 	} {
@@ -113,7 +114,7 @@ func TestLosses(t *testing.T) {
 			var found, exercised property.Set
 			var told foreign.Told
 			for i := range 60 {
-				sc := runner.Playable(source.External(i, runner.About().Traits()))
+				sc := runner.Playable(source.External(i, runner.Traits()))
 				x, err := runner.Run(t.Context(), &sc)
 				if err != nil {
 					t.Fatal(i, err)

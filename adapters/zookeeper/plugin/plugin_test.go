@@ -20,9 +20,10 @@ var server = gatetest.Server{Open: func() (gate.Server, error) { return Open(1) 
 
 // mutex is an ephemeral node. Each hold has a session of its own.
 type mutex struct {
-	port  int
-	looks bool // a bug: acquire asks whether the node exists, and ignores whether creating the node succeeds
-	held  *control
+	port    int
+	looks   bool // a bug: acquire asks whether the node exists, and ignores whether creating the node succeeds
+	deletes bool // a bug: release deletes the node, which may be of another client's session by then
+	held    *control
 }
 
 func path(name string) []byte { return []byte("/" + url.PathEscape(name)) }
@@ -78,7 +79,21 @@ func (m *mutex) Release(ctx context.Context, name string, _ int) error {
 	c := m.held
 	m.held = nil
 	defer within(ctx, c)()
+	if m.deletes {
+		return errors.Join(m.deletesAnybodys(ctx, name), c.conn.Close())
+	}
 	return c.close()
+}
+
+// deletesAnybodys deletes the node in a session of its own.
+func (m *mutex) deletesAnybodys(ctx context.Context, name string) error {
+	c, err := connect(m.port, 0, nil)
+	if err != nil {
+		return err
+	}
+	defer within(ctx, c)()
+	_, _, err = c.do(deleteNode, appendInt(appendBuffer(nil, path(name)), -1))
+	return errors.Join(err, c.close())
 }
 
 func (m *mutex) Close() error {
@@ -88,9 +103,10 @@ func (m *mutex) Close() error {
 	return m.held.conn.Close()
 }
 
-func starter(looks bool) inprocess.Starter {
+func starter(like mutex) inprocess.Starter {
 	return inprocess.Starter{Name: "node", New: func(_ context.Context, url string) (inprocess.Lock, error) {
-		return &mutex{port: portOf(url), looks: looks}, nil
+		m := mutex{port: portOf(url), looks: like.looks, deletes: like.deletes}
+		return &m, nil
 	}}
 }
 
@@ -102,14 +118,17 @@ func portOf(url string) int {
 
 // TestLocks: a mutex with a bug violates exactly the expected property, and the correct one violates none.
 func TestLocks(t *testing.T) {
-	t.Run("right", func(t *testing.T) { server.Judge(t, starter(false), 0) })
+	t.Run("right", func(t *testing.T) { server.Judge(t, starter(mutex{}), 0) })
 	t.Run("looks first", func(t *testing.T) {
-		server.Judge(t, starter(true), property.Set(0).With(property.MutualExclusion))
+		server.Judge(t, starter(mutex{looks: true}), property.Set(0).With(property.MutualExclusion))
+	})
+	t.Run("deletes anybody's", func(t *testing.T) {
+		server.Judge(t, starter(mutex{deletes: true}), property.Set(0).With(property.MutualExclusion))
 	})
 }
 
 // TestRepeats: if a scenario is run again, its execution is the same.
-func TestRepeats(t *testing.T) { server.Repeats(t, starter(false), 6) }
+func TestRepeats(t *testing.T) { server.Repeats(t, starter(mutex{}), 6) }
 
 // TestTime: a session ends in virtual time, forty seconds after the last reply to its client, and its nodes are
 // deleted.

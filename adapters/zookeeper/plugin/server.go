@@ -18,7 +18,7 @@ type Server struct {
 	instance *instance
 }
 
-var _ gate.Server = (*Server)(nil)
+var _ gate.Sessional = (*Server)(nil)
 
 // Open starts a ZooKeeper behind the gate. The number of servers must be 1.
 func Open(servers int) (gate.Server, error) {
@@ -33,6 +33,9 @@ func Open(servers int) (gate.Server, error) {
 	s.Lone = stream.NewLone(stream.NewProxy(protocol{i.sessions}, i, 0), "zookeeper", "node", s.items)
 	return s, nil
 }
+
+// LongestSession is the longest timeout that the server grants.
+func (s *Server) LongestSession() int64 { return longestSession }
 
 // Advance lets milliseconds pass, and ends the sessions that expire.
 func (s *Server) Advance(ms int64) {

@@ -298,6 +298,20 @@ class NeverTells(TellsLosses):
         Renews.renewing(self, name, token, ttl, over)
 
 
+class GivesUpRenewing(TellsLosses):
+    """A renewal that fails because the connection is lost is the last one, and nobody is told."""
+
+    def renewing(self, name, token, ttl, over):
+        redis = Redis(self.url)
+        try:
+            redis("PING")  # it connects at once
+            while not over.wait(ttl / 3000):
+                if not self.renew(redis, name, token, ttl):
+                    return over.is_set() or self.lost(name)
+        except OSError:
+            pass
+
+
 class TellsFalsely(TellsLosses):
     """It tells that the lock is lost once it is time to renew it."""
 
