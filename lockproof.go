@@ -32,7 +32,7 @@ func Explore(ctx context.Context, t Target, b Bounds) (*Result, error) {
 	return r.simulated("Explore", func() (*Result, error) { return r.explore(&b) })
 }
 
-// Stress lets many clients use a lock on a real server at once, and judges the history.
+// Stress judges the history of many clients at once on a real server.
 func Stress(ctx context.Context, t Target, l Load) (*Result, error) {
 	r, err := newRun(ctx, t, l.Options)
 	if err != nil {

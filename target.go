@@ -63,7 +63,7 @@ func Mutant(name string) Target {
 	return ours(t)
 }
 
-// Mutants returns the names of all mutants, each with the property that it violates.
+// Mutants maps the name of each mutant to the property that it violates.
 func Mutants() map[string]Property {
 	all := make(map[string]Property)
 	for _, t := range engine.Mutants() {
