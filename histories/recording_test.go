@@ -110,7 +110,8 @@ func TestRecordingNotCopied(t *testing.T) {
 	}
 }
 
-// TestEncoding: a mark of UTF-8 is passed over. What is not UTF-8, or is compressed, or has zeros, is refused with its name.
+// TestEncoding: a mark of UTF-8 is passed over. What is not UTF-8, or is compressed, or has zeros, is refused with its
+// name.
 func TestEncoding(t *testing.T) {
 	const (
 		lines = "{\"type\":\"invoke\",\"process\":0,\"f\":\"acquire\"}\n{\"type\":\"ok\",\"process\":0,\"f\":\"acquire\"}\n"

@@ -5,10 +5,10 @@ import (
 	"github.com/lockproof/lockproof/model/scenario"
 )
 
-// asleep pauses a client that holds a mutex for longer than its lease or its session lasts, or has it lose its connection for
-// the renewals. An idle time alone does not end what the client renews by itself. The pause begins when the client is about to release the mutex, or to ask whether it
-// still holds it, and others acquire the mutex meanwhile. Where nothing but a session ends, a longer idle time shows nothing
-// more, so it is shortened.
+// asleep draws a scenario in which a client that holds a mutex is paused for longer than its lease or session lasts, or
+// loses the connection for its renewals. Idle time alone does not end what the client renews by itself. The pause
+// begins when the client is about to release the mutex, or to ask whether it still holds it. Meanwhile the others
+// acquire the mutex. If only sessions end, a longer idle time shows nothing more, and is shortened.
 func (d draw) asleep(s *scenario.Scenario, traits lock.Traits) {
 	const a, v, x, r = lock.Acquire, lock.Verify, lock.Refresh, lock.Release
 	often, rarely := 3, 2

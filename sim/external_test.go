@@ -79,8 +79,8 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// TestAsleep: in some scenarios of a mutex with leases or sessions, a client is paused for longer than they last, while it
-// holds the mutex. Where only sessions end, idle times are no longer than needed.
+// TestAsleep: in some scenarios of a mutex with leases or sessions, a client is paused for longer than they last, while
+// it holds the mutex. Where only sessions end, idle times are no longer than needed.
 func TestAsleep(t *testing.T) {
 	const most = 200
 	source := sim.NewSource(sim.Space{Target: amqplock.References[1]}, 1)

@@ -57,8 +57,8 @@ type Effect struct {
 	Passed        [lock.MaxLocks]monitor.Seen // the locks' states during and after the action
 }
 
-// Kept returns the part of e that changes what the monitor keeps of other clients, for the properties in keep. Effects of
-// which the same part is kept change equal clients equally.
+// Kept returns the part of e that changes what the monitor keeps of other clients, for the properties in keep. Effects
+// of which the same part is kept change equal clients equally.
 func (e Effect) Kept(keep property.Set) (kept Effect) {
 	if e.Restarted && !monitor.Memoryless(keep) {
 		return e

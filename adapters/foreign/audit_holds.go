@@ -50,9 +50,9 @@ func (r *run) affirm(p *clientState, l uint8) error {
 	return nil
 }
 
-// endUnsure kills the clients that cannot know whether they hold something: whatever they hold must become free then. A client
-// of a mutex whose acquire has no known end releases the mutex instead. If the release succeeds, the client lives on, and
-// nothing that it has may keep the mutex from others.
+// endUnsure kills the clients that cannot know whether they hold something: whatever they hold must become free then. A
+// client of a mutex whose acquire has no known end releases the mutex instead. If the release succeeds, the client
+// lives on, and nothing that it has may keep the mutex from others.
 func (r *run) endUnsure() error {
 	for i := range r.sc.Clients {
 		p := &r.clients[i]
@@ -74,8 +74,8 @@ func (r *run) endUnsure() error {
 	return nil
 }
 
-// disowns makes client p release a mutex that it may hold since an acquire without a known end. It reports whether p certainly
-// holds nothing afterwards.
+// disowns makes client p release a mutex that it may hold since an acquire without a known end. It reports whether p
+// certainly holds nothing afterwards.
 func (r *run) disowns(p *clientState) (sure bool, err error) {
 	if r.config.Kind != lock.Mutex || r.fragile || p.op != lock.Acquire || p.result.Outcome != lock.Unknown {
 		return false, nil

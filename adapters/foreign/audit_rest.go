@@ -193,8 +193,9 @@ func (r *run) elapse(ms int64) error {
 	return nil
 }
 
-// idles lets time pass at rest, so that everything that expires has expired. With leases or sessions, and with virtual time, it
-// first lets two of them pass. If clients are still active by themselves then, it stops there: they may go on for ever.
+// idles lets time pass at rest, so that everything that expires has expired. With leases or sessions, and with virtual
+// time, it first lets two of them pass. If clients are still active by themselves then, it stops there: they may go on
+// for ever.
 func (r *run) idles() error {
 	ms, session := max(restTime, r.longestExpiry()), r.session()
 	watched := max(2*LeaseTime.Milliseconds(), r.longestExpiry(), 2*session)

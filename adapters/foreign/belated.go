@@ -20,8 +20,8 @@ type belated struct {
 	faults [lock.MaxClients]scenario.Action // at most one for each client
 }
 
-// precede puts action a aside if it has to wait for its moment. Otherwise it carries out what has waited for the moment just
-// before a. It reports whether a is not to happen now.
+// precede puts action a aside if it has to wait for its moment. Otherwise it carries out what has waited for the moment
+// just before a. It reports whether a is not to happen now.
 func (r *run) precede(a scenario.Action) (instead bool, err error) {
 	if r.postpone(a) {
 		return true, nil
@@ -54,8 +54,8 @@ func (r *run) postpone(a scenario.Action) bool {
 	return true
 }
 
-// mayBeGranted reports whether the next command of client p, which waits for the lock, may have the lock granted: no other
-// client holds it.
+// mayBeGranted reports whether the next command of client p, which waits for the lock, may have the lock granted: no
+// other client holds it.
 func (r *run) mayBeGranted(p *clientState) bool {
 	for i := range r.clients {
 		if o := &r.clients[i]; o.id != p.id && o.held > 0 && r.lockOf(o.id) == r.lockOf(p.id) {
@@ -89,7 +89,8 @@ func (r *run) falter(p *clientState) (was bool, err error) {
 }
 
 // sleeps are the actions in which client c does nothing for so long that whatever it would have to renew ends. arg is
-// [scenario.Asleep], the seconds in which the client may notice this before it goes on, and the steps that others have first.
+// [scenario.Asleep], the seconds in which the client may notice this before it goes on, and the steps that others have
+// first.
 func sleeps(c uint8, arg uint32) []scenario.Action {
 	pause, idle := scenario.Action{Kind: scenario.Pause, Client: c, Arg: scenario.Asleep}, scenario.Action{Kind: scenario.Idle, Arg: scenario.Asleep / 1000}
 	notices, steps := (arg-scenario.Asleep)/1000, arg%1000

@@ -219,8 +219,8 @@ func (r *run) nextComes() bool {
 	return r.outlastBlocked()
 }
 
-// endHung ends the clients whose operations will not end: they have no command at the gate. Without faults, such a client is
-// wrong if nobody holds the lock, or if the time is over for which it was told to wait.
+// endHung ends the clients whose operations will not end: they have no command at the gate. Without faults, such a
+// client is wrong if nobody holds the lock, or if the time is over for which it was told to wait.
 func (r *run) endHung() {
 	var hung []*clientState
 	r.mu.Lock()
@@ -245,7 +245,8 @@ func (r *run) endHung() {
 	}
 }
 
-// nobodyElse reports whether no client other than p and the hung ones holds the lock of p or has an operation on it under way.
+// nobodyElse reports whether no client other than p and the hung ones holds the lock of p or has an operation on it
+// under way.
 func (r *run) nobodyElse(p *clientState, hung []*clientState) bool {
 	return !slices.ContainsFunc(r.clients, func(o clientState) bool {
 		hangs := slices.ContainsFunc(hung, func(h *clientState) bool { return h.id == o.id })

@@ -24,8 +24,8 @@ func (s *Runner) Traits() lock.Traits {
 	return t
 }
 
-// session is the maximum number of virtual milliseconds after which the server ends the session of a client that it does not
-// hear of; 0 if the server has no sessions of this kind.
+// session is the maximum number of virtual milliseconds after which the server ends the session of a client that it
+// does not hear of; 0 if the server has no sessions of this kind.
 func (s *Runner) session() int64 {
 	if server, ok := s.server.(gate.Sessional); ok {
 		return server.LongestSession()

@@ -228,8 +228,8 @@ type Stated interface {
 	State(client func(Conn) uint8) (state string, whole bool)
 }
 
-// Sessional is a Server that ends the session of a client that it has not heard of for a while. What a client has ends with
-// its session, and nothing else ends by itself.
+// Sessional is a Server that ends the session of a client that it has not heard of for a while. What a client has ends
+// with its session, and nothing else ends by itself.
 type Sessional interface {
 	Server
 	// LongestSession is the maximum number of virtual milliseconds for which a session lasts after the server has last

@@ -85,8 +85,8 @@ func junit(t *testing.T, r *Report) junitSuite {
 	return suites.Suite
 }
 
-// TestKnownAndBroken: an accepted violation of a promise that the contract demands does not hide another promise that is
-// broken.
+// TestKnownAndBroken: an accepted violation of a promise that the contract demands does not hide another promise that
+// is broken.
 func TestKnownAndBroken(t *testing.T) {
 	accepted := PropertyResult{Property: property.CheapAcquire, Checked: 9, Violation: &Found{Detail: "dear", Known: new(Known)}}
 	broken := PropertyResult{Property: property.CheapVerify, Checked: 9, Broken: "dear"}

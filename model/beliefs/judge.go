@@ -93,8 +93,8 @@ func (w *Judge) Holders(lock, slot uint16) (all []Holder) {
 	return all
 }
 
-// Verdicts are the verdicts at the end of the history. Properties that not every lock has are included if the history puts them to the
-// test.
+// Verdicts are the verdicts at the end of the history. Properties that not every lock has are included if the history
+// puts them to the test.
 func (w *Judge) Verdicts() (all []linear.Verdict) {
 	w.settle()
 	for _, v := range w.verdicts {
@@ -526,8 +526,8 @@ func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 	}
 }
 
-// exclude looks for other clients that have believed in the granted slot since before an event. over says that the granted
-// hold may itself be over by then.
+// exclude looks for other clients that have believed in the granted slot since before an event. over says that the
+// granted hold may itself be over by then.
 func (w *Judge) exclude(i int, e *history.Event, s *seen, at place, before int) (over bool) {
 	g := grant{event: i, process: e.Process, slot: e.Slot, others: w.believing(at, before)}
 	if w.slots == nil && !w.permits(at) { // two holds of one client are no two clients

@@ -9,9 +9,9 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// A client that is told of a lost connection, or crashes, may have lost its holds at any moment since its last answer. If
-// the history does not record the ends of connections, a grant beside its hold is therefore only suspect until its next
-// answer.
+// A client that is told of a lost connection, or crashes, may have lost its holds at any moment since its last answer.
+// If the history does not record the ends of connections, a grant beside its hold is therefore only suspect until its
+// next answer.
 
 // suspect is a grant beside holds of other clients.
 type suspect struct {
@@ -48,8 +48,8 @@ func (w *Judge) convict(s *suspect) {
 	}
 }
 
-// cutOff ends the beliefs of a process that is told of a lost connection, or crashes, if the history does not record the
-// ends of connections.
+// cutOff ends the beliefs of a process that is told of a lost connection, or crashes, if the history does not record
+// the ends of connections.
 func (w *Judge) cutOff(e *history.Event) {
 	if w.slots != nil || w.witnessed || e.Reason != lock.Disconnected && e.Reason != lock.Crashed {
 		return

@@ -50,8 +50,8 @@ func Read(h *history.History, read linear.Source, o linear.Options) ([]linear.Ve
 	return verdicts(f, b, r), nil
 }
 
-// verdicts are the finding f on linearizability, with the refusals that r judges, and the verdicts of b. r may be nil. If no
-// answer reveals a holder, linearizability is Unjudged.
+// verdicts are the finding f on linearizability, with the refusals that r judges, and the verdicts of b. r may be nil.
+// If no answer reveals a holder, linearizability is Unjudged.
 func verdicts(f linear.Finding, b *beliefs.Judge, r *refusals) []linear.Verdict {
 	answers := b.Answers()
 	v := f.Verdict(answers.Called)

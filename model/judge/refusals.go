@@ -10,8 +10,8 @@ import (
 )
 
 // refusals judges the refusals of a semaphore whose permits have no numbers. Package linear does not judge them under
-// weak semantics, as no answer says which permit was seen taken. But if fewer holds than permits can overlap a call, some
-// permit was never taken during the call.
+// weak semantics, as no answer says which permit was seen taken. But if fewer holds than permits can overlap a call,
+// some permit was never taken during the call.
 type refusals struct {
 	h       *history.History
 	o       linear.Options

@@ -30,8 +30,8 @@ const (
 	Modes
 	// Sums says that an acquire of an external semaphore takes as many permits as its caller states.
 	Sums
-	// Sessions says that a hold of an external lock ends with its client's session, and that the server ends the session
-	// of a client that it has not heard of for a while.
+	// Sessions says that a hold of an external lock ends with its client's session, and that the server ends the
+	// session of a client that it has not heard of for a while.
 	Sessions
 )
 

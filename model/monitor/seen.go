@@ -7,8 +7,8 @@ import (
 	"github.com/lockproof/lockproof/model/property"
 )
 
-// Seen is what a client can observe of a lock in one or several states, apart from what it owns itself. Sets of slots have
-// bit s for slot s.
+// Seen is what a client can observe of a lock in one or several states, apart from what it owns itself. Sets of slots
+// have bit s for slot s.
 type Seen struct {
 	Existed uint16 // the slot existed in one of the states
 	Absent  uint16 // the slot did not exist

@@ -37,7 +37,8 @@ type Scenario struct {
 	Steps int `json:"steps,omitzero"`
 }
 
-// Asleep is the number of milliseconds for which a late Pause stops its client. It is longer than any lease and any session.
+// Asleep is the number of milliseconds for which a late Pause stops its client. It is longer than any lease and any
+// session.
 const Asleep = 40_000
 
 // Special values of [Scenario.Deeper]. With EveryCommand, a fault may happen after any command. With EveryChange, it

@@ -142,8 +142,8 @@ func endingsOf(h *history.History) []history.EventType {
 	return endings
 }
 
-// lossesOf are the processes that may have lost their shares, by the event since which they may: if the history does not
-// record the ends of connections, it is the last answer before a lost connection or a crash.
+// lossesOf are the processes that may have lost their shares, by the event since which they may: if the history does
+// not record the ends of connections, it is the last answer before a lost connection or a crash.
 func lossesOf(h *history.History) map[int][]int32 {
 	losses, heard := make(map[int][]int32), make(map[int32]int)
 	for i := range h.Events {

@@ -14,8 +14,8 @@ import (
 	"github.com/lockproof/lockproof/testdata/targets/golang/mutexes"
 )
 
-// TestLateFaults: a fault that is late happens just before its client, which holds the lock, begins the operation that the
-// fault waits for. Then another client acquires the lock, before the operation is called. The execution replays.
+// TestLateFaults: a fault that is late happens just before its client, which holds the lock, begins the operation that
+// the fault waits for. Then another client acquires the lock, before the operation is called. The execution replays.
 func TestLateFaults(t *testing.T) {
 	t.Parallel()
 	const a, v, r = lock.Acquire, lock.Verify, lock.Release

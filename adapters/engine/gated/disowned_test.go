@@ -15,8 +15,9 @@ import (
 	"github.com/lockproof/lockproof/sim"
 )
 
-// twoConnections is a mutex held by an exclusive queue of one connection. Another connection then notes the holder. If that
-// fails, the acquire fails, and gives the queue back. forgets is a bug: the queue stays for as long as the client lives.
+// twoConnections is a mutex held by an exclusive queue of one connection. Another connection then notes the holder. If
+// that fails, the acquire fails, and gives the queue back. forgets is a bug: the queue stays for as long as the client
+// lives.
 type twoConnections struct {
 	url     string
 	forgets bool
@@ -91,8 +92,8 @@ func (m *twoConnections) Verify(context.Context, string, int) (bool, error) { re
 
 func (m *twoConnections) Close() error { return m.holds.Close() }
 
-// TestDisowns: a client whose acquire has failed, and which releases the mutex, does not keep it from others for as long as it
-// lives.
+// TestDisowns: a client whose acquire has failed, and which releases the mutex, does not keep it from others for as
+// long as it lives.
 func TestDisowns(t *testing.T) {
 	t.Parallel()
 	for _, forgets := range []bool{false, true} {

@@ -24,7 +24,8 @@ func (d deaf) AcquireWithin(ctx context.Context, name string, _ time.Duration) (
 	return 0, ctx.Err()
 }
 
-// TestHungTogether: clients that wait for ever for a lock that nobody holds are found out, though there are two of them.
+// TestHungTogether: clients that wait for ever for a lock that nobody holds are found out, though there are two of
+// them.
 func TestHungTogether(t *testing.T) {
 	t.Parallel()
 	runner := runnerOf(t, lock.Mutex, foreign.Timing{Limit: 500 * time.Millisecond}, func(ctx context.Context, url string) (inprocess.Lock, error) {

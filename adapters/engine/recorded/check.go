@@ -207,8 +207,8 @@ func sharing(h *history.History) []string {
 	return shares.Readings(h)
 }
 
-// unordered makes every judged property undecided, as n events of the history have an earlier time than one before. more
-// is the end of the reason: what to do.
+// unordered makes every judged property undecided, as n events of the history have an earlier time than one before.
+// more is the end of the reason: what to do.
 func unordered(r *report.Report, n int, more string) {
 	for i := range r.Properties {
 		if p := &r.Properties[i]; p.Skip == "" && (p.Checked > 0 || p.Violation != nil) {

@@ -152,8 +152,8 @@ func (b *Broker) enqueue(q *queue, p *publication) {
 	b.stored = b.stored || q.ready.depth > 0
 }
 
-// Stored reports whether, since the last call, a published message has stayed in a queue or a consumer has got a message. The
-// queue or the consumer may belong to another connection.
+// Stored reports whether, since the last call, a published message has stayed in a queue or a consumer has got a
+// message. The queue or the consumer may belong to another connection.
 func (b *Broker) Stored() bool {
 	stored := b.stored
 	b.stored = false

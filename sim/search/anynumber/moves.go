@@ -175,8 +175,8 @@ func (w *worker) moves(shared, own uint32, holders []uint32, beside uint32) (out
 	return out
 }
 
-// take executes action a of the first client in all, or of the broker, and records the effect on the other clients. sys is
-// the simulation in the state with the parts of all.
+// take executes action a of the first client in all, or of the broker, and records the effect on the other clients. sys
+// is the simulation in the state with the parts of all.
 func (w *worker) take(sys *sim.System, all []uint32, a scenario.Action) move {
 	out := sys.Take(a)
 	w.cover.Note(a, &out)

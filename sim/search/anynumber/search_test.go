@@ -223,8 +223,8 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestKept: a search finds the same views whether its effects have all that an action shows, or only what is kept for the
-// properties.
+// TestKept: a search finds the same views whether its effects have all that an action shows, or only what is kept for
+// the properties.
 func TestKept(t *testing.T) {
 	several := property.Set(1<<property.Progress | 1<<property.AdminExclusion | 1<<property.Linearizable | 1<<property.CrashFrees)
 	restarted := standard(1, 1, 0, false)
