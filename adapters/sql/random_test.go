@@ -118,7 +118,8 @@ func (m *match) smallest(ctx context.Context, drafts []draft, err error) error {
 // disagree as well.
 const hurry = 2 * time.Second
 
-// match compares a real database with the simulated stores whose state it may have.
+// match compares a real database with a set of simulated stores. Each store has one of the states in which the database
+// may be.
 type match struct {
 	db       *databases.Database
 	level    sql.Level

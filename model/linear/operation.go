@@ -65,10 +65,10 @@ const (
 type operation struct {
 	inv, ret int32
 	client   int32 // index in clients
-	link     int32 // findsHeld, leaves, frees: the grant that took the slot; takes: the client's previous grant
-	after    int32 // takes: the slot's previous grant, in the order of answers; or none
-	exit     int32 // takes, mayTake: the slot may be free again since this event; or endless
-	quit     int32 // takes: like exit, but only if the slot was missing at some moment since
+	link     int32 // if effect is findsHeld, leaves or frees: the grant that took the slot; if takes: the client's previous grant
+	after    int32 // if effect is takes: number of the slot's previous grant, in the order of answers; or none
+	exit     int32 // if effect is takes or mayTake: the event since which the slot may be free again; or endless
+	quit     int32 // if effect is takes: like exit, but only if the slot was missing at some moment since
 	lostAt   int32 // event at which the slot was lost, if it has the trait lost
 	slot     uint16
 	n        uint16 // number of slots: created, added, removed or counted; acquire: the caller's limit

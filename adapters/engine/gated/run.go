@@ -139,7 +139,8 @@ func (f *sharedRun) expect(found property.Set) {
 // unasked returns the promises that the contract does not demand.
 func (f *sharedRun) unasked() property.Set { return property.Promises &^ f.Demands }
 
-// wanted returns the properties whose violations are minimised: those that end the run, or all judged properties.
+// wanted returns the properties whose violations are minimised. If violations of some properties end the run, these are
+// the properties; otherwise all judged properties are.
 func (f *sharedRun) wanted() property.Set {
 	if f.Until != 0 {
 		return f.Until &^ f.unasked()

@@ -76,7 +76,8 @@ func alike(a, b any) error {
 type Options struct {
 	// Stderr receives the standard error of external clients; nil discards it.
 	Stderr io.Writer
-	// Found is called with each violation when it is first seen and when it is concluded. It may be nil.
+	// Found is called with each violation when it is first seen, and again when its minimised execution is known. It may
+	// be nil.
 	Found func(*histories.Counterexample)
 	// Said is called with a line of text for each message or result that is refused. It may be nil.
 	Said func(string)

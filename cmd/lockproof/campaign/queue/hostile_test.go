@@ -28,8 +28,8 @@ func TestHostile(t *testing.T) {
 	})
 }
 
-// TestMessages checks that announced lengths are found however the server's bytes are divided. The content of a message
-// must not count as an announcement.
+// TestMessages checks that the length in the header line of a message is found, however the server's bytes are divided.
+// The content of a message must not count as a header line.
 func TestMessages(t *testing.T) {
 	for _, c := range []struct {
 		text    string
