@@ -165,6 +165,13 @@ type Hindering interface {
 	Hindered(c uint8) bool
 }
 
+// Reaching is a [Cluster] in which an action of one client may change a queue, a consumer or a channel of another, and
+// not only the state of the lock.
+type Reaching interface {
+	// Reached reports whether that may have happened since the last call.
+	Reached() bool
+}
+
 // Answering is a [Cluster] that adds a late reply to a trace: if a command has waited in the server, the step in which
 // the client receives the reply describes it.
 type Answering interface {

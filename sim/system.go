@@ -53,7 +53,7 @@ type Effect struct {
 	Answer        uint8
 	Key           uint16
 	Restarted     bool                        // the servers restarted, so that all sessions ended
-	Stored        bool                        // another client's queue or consumer may have got a message
+	Reached       bool                        // see [Reaching]
 	Passed        [lock.MaxLocks]monitor.Seen // the locks' states during and after the action
 }
 
@@ -63,8 +63,8 @@ func (e Effect) Kept(keep property.Set) (kept Effect) {
 	if e.Restarted && !monitor.Memoryless(keep) {
 		return e
 	}
-	kept.Restarted, kept.Stored = e.Restarted, e.Stored
-	if e.Stored {
+	kept.Restarted, kept.Reached = e.Restarted, e.Reached
+	if e.Reached {
 		kept.Method, kept.Answer, kept.Key = e.Method, e.Answer, e.Key
 	}
 	for l := range e.Passed {
@@ -318,6 +318,7 @@ func (w *World) owns(c uint8) bool {
 func (s *System) Take(a scenario.Action) Outcome {
 	w := &s.world
 	w.Monitor.Mark()
+	s.reached() // forgets what came before
 	before, sight, view := w.truth, w.Monitor.Visible(a.Client), 0
 	if a.Client > 0 {
 		s.view = s.View(int(a.Client), s.view[:0])
@@ -325,7 +326,7 @@ func (s *System) Take(a scenario.Action) Outcome {
 	}
 	out := s.act(a)
 	x := &out.Exchange
-	out.Effect = Effect{sight, w.Monitor.Visible(a.Client), out.Op, x.Method, x.Answer, x.Key, a.Kind == scenario.Restart, x.Stored, w.Monitor.Passed()}
+	out.Effect = Effect{sight, w.Monitor.Visible(a.Client), out.Op, x.Method, x.Answer, x.Key, a.Kind == scenario.Restart, s.reached(), w.Monitor.Passed()}
 	s.normalise()
 	out.Visible = w.truth != before || sight.Witnessed != w.Monitor.Witnessed || sight.WitnessedStrong != w.Monitor.WitnessedStrong || out.Completed || a.Kind != scenario.Step && a.Kind != scenario.Choose
 	if !out.Visible {
@@ -333,6 +334,12 @@ func (s *System) Take(a scenario.Action) Outcome {
 		out.Visible = string(s.view[:view]) != string(s.view[view:])
 	}
 	return out
+}
+
+// reached reports whether another client's queue, consumer or channel may have changed since the last call.
+func (s *System) reached() bool {
+	k, ok := s.world.cluster.(Reaching)
+	return ok && k.Reached()
 }
 
 // Step is like Take, but does not compute Visible and Effect. Searches that compare whole states do not need these.

@@ -24,9 +24,6 @@ type Exchange struct {
 	Aborted bool
 	// Ended says that the client's session is over, by the command itself or by the server's answer to it.
 	Ended bool
-	// Stored says that a message that the command published or committed has stayed in a queue, or went to a consumer.
-	// The queue or the consumer may belong to another client.
-	Stored bool
 	// Minimal says that clients may rely on every driver to have the command (guidelines, "Limitation Tolerance").
 	Minimal bool
 	// Key is the backend's number of the resource; 0 means that the command concerns no resource.

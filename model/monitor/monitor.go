@@ -185,9 +185,9 @@ type lockWatch struct {
 	// For locks with traits: the largest fencing token granted, and the number of grants.
 	token  uint32
 	grants uint8
-	// The lock's state when the current action began, and the states that it has passed through since. A search asks
-	// for them after the action; they are no part of a state.
-	before, passed Seen
+	// The states that the lock has passed through since the current action began. A search asks for them after the
+	// action; they are no part of a state.
+	passed Seen
 }
 
 // Cost is the cost of one operation: numbers of commands, round trips, channels and connections.

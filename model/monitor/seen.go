@@ -45,28 +45,18 @@ func (s *Seen) add(o Seen) {
 	s.Changed = s.Changed || o.Changed
 }
 
-// besides returns the part of s that o does not have.
-func (s Seen) besides(o Seen) Seen {
-	return Seen{
-		Existed: s.Existed &^ o.Existed, Absent: s.Absent &^ o.Absent, Busy: s.Busy &^ o.Busy, Empty: s.Empty &^ o.Empty,
-		Counted: s.Counted &^ o.Counted, Full: s.Full && !o.Full, Waited: s.Waited && !o.Waited,
-		Begun: s.Begun, Changed: s.Changed,
-	}
-}
-
-// Mark marks the beginning of an action for [Monitor.Passed].
+// Mark begins an action for [Monitor.Passed].
 func (m *Monitor) Mark() {
 	for l := range m.locks {
-		k := &m.locks[l]
-		k.before, k.passed = m.see(uint8(l)), Seen{}
+		m.locks[l].passed = Seen{}
 	}
 }
 
-// Passed returns, for each lock, what the states since [Monitor.Mark] show and the state at that moment did not. A
-// client with an operation under way has already observed the state at that moment, and keeps the union of all states.
+// Passed returns, for each lock, what the monitor has added since [Monitor.Mark] to what it keeps of clients under way.
+// It is the union of the lock's states after each change, and nothing if the lock's state has not changed.
 func (m *Monitor) Passed() (all [lock.MaxLocks]Seen) {
 	for l := range m.locks {
-		all[l] = m.locks[l].passed.besides(m.locks[l].before)
+		all[l] = m.locks[l].passed
 	}
 	return all
 }

@@ -156,11 +156,13 @@ func (k *cluster) Deliver(c uint8, on backend.Session) (x backend.Exchange) {
 	return x
 }
 
+// Reached implements [sim.Reaching].
+func (k *cluster) Reached() bool { return k.broker.Reached() }
+
 // exchange stores in x the description of a command and its reply.
 func (k *cluster) exchange(s *amqp.Sent, confirms bool, x *backend.Exchange) {
 	s.Command.ExchangeTo(&s.Reply, s.Command.Replies(confirms), x)
 	k.roles.mean(s.Command.Queue, x)
-	x.Stored = k.broker.Stored()
 }
 
 // Reply implements [sim.Cluster]: it gives client c the reply to its last command.

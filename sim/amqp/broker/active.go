@@ -48,7 +48,7 @@ func (b *Broker) overtake(q *queue, p *publication) (accepted bool) {
 	conn := &b.conns[c.on.conn-1]
 	ch := &conn.channels[c.on.number]
 	ch.tag++
-	conn.outbox = append(conn.outbox, amqp.Delivery{Channel: c.on.number, Consumer: c.number, Tag: ch.tag, Message: p.id})
+	b.send(conn, amqp.Delivery{Channel: c.on.number, Consumer: c.number, Tag: ch.tag, Message: p.id})
 	return true
 }
 

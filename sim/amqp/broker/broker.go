@@ -37,7 +37,7 @@ type Broker struct {
 	now     int64
 	timed   bool         // some queue or message expires, or did, so that time matters
 	awaits  bool         // some channel may have an unacknowledged message
-	stored  bool         // a message has stayed in a queue or went to a consumer; see Stored
+	reached bool         // see Reached
 	queues  []queue      // indexed by amqp.Queue; it grows when a name is first used
 	conns   []connection // indexed by number minus 1
 	mail    *mail        // nil until a queue with dead letters is declared
@@ -56,7 +56,7 @@ func (b *Broker) Configure(opts Options) { b.opts = opts }
 
 // Reset returns the broker to the state of a new one, at time 0, and reuses its memory.
 func (b *Broker) Reset() {
-	b.now, b.timed, b.awaits, b.stored = 0, false, false, false
+	b.now, b.timed, b.awaits, b.reached = 0, false, false, false
 	clear(b.gone)
 	for i := range b.queues {
 		b.queues[i].reset()

@@ -76,6 +76,21 @@ func (b *Broker) Deliveries(c Conn, buf []amqp.Delivery) []amqp.Delivery {
 	return buf
 }
 
+// send sends something to a consumer of a connection.
+func (b *Broker) send(conn *connection, d amqp.Delivery) {
+	b.reached = true
+	conn.outbox = append(conn.outbox, d)
+}
+
+// Reached reports whether, since the last call, a message has stayed in a queue, something was sent to a consumer, or a
+// queue with unacknowledged messages was deleted. The queue, the consumer or the channel with the messages may belong to
+// a connection other than that of the command.
+func (b *Broker) Reached() bool {
+	reached := b.reached
+	b.reached = false
+	return reached
+}
+
 // Undelivered reports whether Deliveries would append anything.
 func (b *Broker) Undelivered(c Conn) bool { return b.Alive(c) && len(b.conns[c-1].outbox) > 0 }
 

@@ -166,9 +166,8 @@ func (b *Broker) serve(q *queue, id amqp.Queue) {
 func (b *Broker) deliver(q *queue, id amqp.Queue, c consumer) {
 	conn := &b.conns[c.on.conn-1]
 	ch := &conn.channels[c.on.number]
-	b.stored = true
 	m := b.hand(q, id, ch, c.number+1, c.noAck)
-	conn.outbox = append(conn.outbox, amqp.Delivery{
+	b.send(conn, amqp.Delivery{
 		Channel: c.on.number, Consumer: c.number, Tag: ch.tag, Message: m.id, Redelivered: m.mark&redelivered != 0,
 		Deliveries: m.deliveries, Letter: m.letter,
 	})

@@ -149,15 +149,7 @@ func (b *Broker) enqueue(q *queue, p *publication) {
 	if b.trim(q, p.queue) || q.args.Has&amqp.HasMaxPriority == 0 || q.ready.depth == 1 {
 		b.dropExpired(q, p.queue)
 	}
-	b.stored = b.stored || q.ready.depth > 0
-}
-
-// Stored reports whether, since the last call, a published message has stayed in a queue or a consumer has got a
-// message. The queue or the consumer may belong to another connection.
-func (b *Broker) Stored() bool {
-	stored := b.stored
-	b.stored = false
-	return stored
+	b.reached = b.reached || q.ready.depth > 0
 }
 
 // deadline returns the time at which a message expires: by its queue's limit or by its own, whichever is earlier. In a

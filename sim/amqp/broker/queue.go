@@ -92,8 +92,7 @@ func (b *Broker) drop(id amqp.Queue) {
 func (b *Broker) cancelConsumers(q *queue) {
 	for i := range q.consumers {
 		c := &q.consumers[i]
-		conn := &b.conns[c.on.conn-1]
-		conn.outbox = append(conn.outbox, amqp.Delivery{Channel: c.on.number, Consumer: c.number, Cancelled: true})
+		b.send(&b.conns[c.on.conn-1], amqp.Delivery{Channel: c.on.number, Consumer: c.number, Cancelled: true})
 	}
 }
 
@@ -103,7 +102,9 @@ func (b *Broker) cancelConsumers(q *queue) {
 func (b *Broker) detach(id amqp.Queue) {
 	for i := range b.conns {
 		for n := range b.conns[i].channels {
-			b.conns[i].channels[n].forget(id)
+			ch := &b.conns[i].channels[n]
+			b.reached = b.reached || len(ch.unacked)+len(ch.tx.settled) > 0
+			ch.forget(id)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func TestCounts(t *testing.T) {
 		{1, 1, mutex, true, false, 32, 2024, 84, 192, 39, 3, 0},
 		{1, 1, mutex, true, true, 208, 12490, 84, 1072, 62, 3, 0},
 		{2, 1, mutex, false, false, 54, 4446, 106, 378, 39, 3, 0},
-		{1, 1, all, false, false, 49, 9602, 402, 266, 74, 2, 9},
+		{1, 1, all, false, false, 49, 9602, 402, 273, 74, 2, 9},
 		{1, sim.AnyNumber, 1 << property.ContiguousSlots, true, false, 42, 5782, 233, 264, 45, 2, 0},
 		{1, sim.AnyNumber, 1 << property.Progress, true, false, 12, 2563, 395, 74, 40, 2, 9},
 	} {
