@@ -104,7 +104,7 @@ func TestExploreAny(t *testing.T) {
 		verdict report.Verdict
 	}{
 		"closed": {explore.Exploration{Workload: explore.Workload{Slots: 1}, Judging: engine.Judging{Properties: 1 << property.MutualExclusion}}, 2, report.Proved},
-		"early":  {explore.Exploration{Workload: explore.Workload{Slots: 1, Admins: 1}, Judging: engine.Judging{Properties: 1 << property.Progress}, Search: search.Options{Memory: 100_000}}, 0, report.Undecided},
+		"early":  {explore.Exploration{Workload: explore.Workload{Slots: 1, Admins: 1}, Judging: engine.Judging{Properties: 1 << property.Progress}, Search: search.Options{Memory: 50_000}}, 0, report.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var want *report.Report

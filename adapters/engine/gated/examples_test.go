@@ -150,7 +150,7 @@ func violates(t *testing.T, e *enginetest.Example, on gated.Server, bug string, 
 // Counterexample finds a counterexample of p, replays it, and returns a drawing of the replay. The replay must violate
 // p again.
 func Counterexample(t *testing.T, e *enginetest.Example, on gated.Server, bug string, p property.Property) string {
-	res := e.Prove(t, on, bug, 400, property.Set(0).With(p))
+	res := e.Prove(t, on, bug, 600, property.Set(0).With(p))
 	found := enginetest.CounterexampleOf(t, res, p)
 	r, err := gated.Replay(t.Context(), found, e.Starter(t, bug), on)
 	if err != nil {
