@@ -237,7 +237,17 @@ func inTwo(ctx context.Context, l *leased, name string, lease time.Duration) (bo
 
 // inTransaction reads whether the lease is over with SELECT FOR UPDATE, and then updates the row in the same
 // transaction.
-func inTransaction(ctx context.Context, l *leased, name string, lease time.Duration) (ok bool, err error) {
+func inTransaction(ctx context.Context, l *leased, name string, lease time.Duration) (bool, error) {
+	ok, err := unended(ctx, l, name, lease)
+	if err != nil {
+		l.exec(ctx, "ROLLBACK")
+	}
+	return ok, err
+}
+
+// unended is inTransaction with a bug: after an error, such as a lock timeout, the transaction stays open. The client's
+// next statement locks the row, and nothing unlocks it.
+func unended(ctx context.Context, l *leased, name string, lease time.Duration) (ok bool, err error) {
 	if _, err = l.exec(ctx, "START TRANSACTION"); err != nil {
 		return false, err
 	}
@@ -258,6 +268,7 @@ func TestLeases(t *testing.T) {
 	for _, d := range []design{
 		{name: "right", claim: inOne},
 		{name: "asks, with the row locked", claim: inTransaction},
+		{name: "leaves its transaction open", claim: unended, wrong: property.Set(0).With(property.Progress)},
 		{name: "asks, then updates", claim: inTwo, wrong: property.Set(0).With(property.MutualExclusion)},
 	} {
 		t.Run(d.name, func(t *testing.T) {
