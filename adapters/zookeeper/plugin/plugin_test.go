@@ -123,6 +123,8 @@ func TestLocks(t *testing.T) {
 		server.Judge(t, starter(mutex{looks: true}), property.Set(0).With(property.MutualExclusion))
 	})
 	t.Run("deletes anybody's", func(t *testing.T) {
+		server := server
+		server.Executions = 150 // the session has to end before the release
 		server.Judge(t, starter(mutex{deletes: true}), property.Set(0).With(property.MutualExclusion))
 	})
 }
