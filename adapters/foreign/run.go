@@ -97,6 +97,7 @@ type clientState struct {
 	busy     bool
 	dead     bool
 	wake     int64
+	timesUp  int64       // virtual time until which its operation may wait for the lock; 0 if it may not wait
 	needless bool        // the current operation is a release of what is not held
 	lease    lease       // of the lock that the client holds or is acquiring
 	loss     loss        // whether its lock was granted to another client
