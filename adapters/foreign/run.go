@@ -136,6 +136,7 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	// If the setup client has ended, there may be no locks, and nothing is carried out.
 	if over {
 		over, err = r.loop(choose)
+		r.uncontrolled.Unplayed += r.belated.left()
 	}
 	if e, explores := choose.(*orders.Explorer); explores && e.Cut() { // all continuations were visited already
 		over = false
