@@ -317,7 +317,7 @@ func (r *run) invoke(c uint8) {
 // call calls operation op of client p on lock l, and records the invocation.
 func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
 	p.busy, p.lock, p.op, p.arg, p.needless = true, l, op.Op, op.Arg, p.mayRelease(op)
-	p.counted, p.weight = 0, p.weight+1
+	p.counted, p.weight, p.timesUp = 0, p.weight+1, 0
 	params := Params{Name: r.place(r.sc.Locks[l].Name)}
 	switch op.Op {
 	case lock.Acquire:
@@ -326,7 +326,7 @@ func (r *run) call(p *clientState, l uint8, op scenario.Operation) {
 		case r.about.Limits:
 			params.Limit = int(p.arg)
 		case waits(op):
-			params.Timeout, p.arg = waitTime, 0
+			params.Timeout, p.arg, p.timesUp = waitTime, 0, r.now+waitTime.Milliseconds()
 		}
 		r.about.Share(&params, op.Share)
 	case lock.Verify, lock.Refresh, lock.Release:

@@ -104,7 +104,7 @@ func (r *run) finishCalls() error {
 }
 
 // goOn lets commands pass, one at a time and each in its own step, until over returns true and no command waits at the
-// gate. It is false if that takes longer than limit, or if nothing more can happen.
+// gate. It is false if that takes longer than limit, or if all clients are calm and nothing more can happen.
 func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
 	for began := time.Now(); ; {
 		if err := r.settle(); err != nil {
@@ -117,7 +117,7 @@ func (r *run) goOn(limit time.Duration, over func() bool) (bool, error) {
 		case time.Since(began) > limit:
 			return false, nil
 		case c == 0 && r.timed():
-			if !r.nextComes() {
+			if calm := r.calm(); !r.nextComes() && calm {
 				return false, nil
 			}
 			continue

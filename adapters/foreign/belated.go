@@ -1,8 +1,6 @@
 package foreign
 
 import (
-	"slices"
-
 	"github.com/lockproof/lockproof/model/lock"
 	"github.com/lockproof/lockproof/model/scenario"
 )
@@ -11,7 +9,8 @@ import (
 // [scenario.Action]. It is recorded when it happens, as one or two ordinary actions, so nothing waits in a replay.
 
 // standsStill is the number of virtual milliseconds for which a client that has lost its connection lets the others go
-// first. This is the number of steps that the others have, which is enough to acquire and to release.
+// first. This is the number of steps that the others have, which is enough to acquire and to release. If the lock has
+// leases, [scenario.Asleep] passes before, as the hold ends with its lease.
 const standsStill = 32
 
 // belated are the actions that wait for their moment.
@@ -37,11 +36,26 @@ func (r *run) precede(a scenario.Action) (instead bool, err error) {
 	return r.falter(p)
 }
 
-// postpone puts action a aside if it is late, and reports whether it did.
+// left is the number of actions that still wait for their moment.
+func (b *belated) left() (n int) {
+	if b.timeUp {
+		n++
+	}
+	for _, a := range b.faults {
+		if a.Kind != scenario.NoAction {
+			n++
+		}
+	}
+	return n
+}
+
+// postpone puts action a aside if it is late, and reports whether it did. It replaces the action that waits in the same
+// place, which then counts as one that was not played.
 func (r *run) postpone(a scenario.Action) bool {
 	if !a.Late || r.sc.Schedule.Strategy == scenario.Replay {
 		return false
 	}
+	before := r.belated.left()
 	switch a.Kind {
 	case scenario.Advance:
 		r.belated.timeUp = true
@@ -50,6 +64,9 @@ func (r *run) postpone(a scenario.Action) bool {
 		r.belated.faults[a.Client-1] = a
 	default:
 		return false
+	}
+	if r.belated.left() == before {
+		r.uncontrolled.Unplayed++
 	}
 	return true
 }
@@ -67,25 +84,35 @@ func (r *run) mayBeGranted(p *clientState) bool {
 	return p.busy && p.calling && p.mayWait() && len(p.parked) > 0
 }
 
-// falter carries out the late fault of client p if this is its moment, and reports whether it was.
-func (r *run) falter(p *clientState) (was bool, err error) {
+// falter carries out the late fault of client p if this is its moment, and reports whether it did. If the first action
+// of the fault is not possible, none is carried out: the others only matter after it.
+func (r *run) falter(p *clientState) (did bool, err error) {
 	fault := r.belated.faults[p.id-1]
 	if fault.Kind == scenario.NoAction || !r.isAboutTo(p, fault.Kind) {
 		return false, nil
 	}
 	r.belated.faults[p.id-1] = scenario.Action{}
-	pause := scenario.Action{Kind: scenario.Pause, Client: p.id, Arg: standsStill}
-	switch fault.Kind {
-	case scenario.Arrive:
-		return true, r.inTurn(scenario.Action{Kind: scenario.Drop, Client: p.id}, fault, pause)
-	case scenario.Pause:
-		return true, r.inTurn(sleeps(p.id, fault.Arg)...)
-	}
-	all := []scenario.Action{r.which(fault), pause}
-	if r.about.Leases { // the hold ends with its lease, not with the connection
-		all = slices.Insert(all, 1, scenario.Action{Kind: scenario.Idle, Arg: scenario.Asleep / 1000})
+	all := r.faltering(p, fault)
+	if !r.Can(all[0]) {
+		r.uncontrolled.Unplayed++
+		return false, nil
 	}
 	return true, r.inTurn(all...)
+}
+
+// faltering are the actions of the late fault of client p.
+func (r *run) faltering(p *clientState, fault scenario.Action) []scenario.Action {
+	pause := scenario.Action{Kind: scenario.Pause, Client: p.id, Arg: standsStill}
+	switch {
+	case fault.Kind == scenario.Arrive:
+		return []scenario.Action{{Kind: scenario.Drop, Client: p.id}, fault, pause}
+	case fault.Kind == scenario.Pause:
+		return sleeps(p.id, fault.Arg)
+	case r.about.Leases: // the hold ends with its lease, not with the connection
+		return []scenario.Action{r.which(fault), {Kind: scenario.Idle, Arg: scenario.Asleep / 1000}, pause}
+	default:
+		return []scenario.Action{r.which(fault), pause}
+	}
 }
 
 // sleeps are the actions in which client c does nothing for so long that whatever it would have to renew ends. arg is

@@ -171,6 +171,13 @@ func (r *run) settleTimed() error {
 	return r.collect()
 }
 
+// calm reports whether all clients were at rest when they were last checked, and nothing has reached them since.
+func (r *run) calm() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !slices.ContainsFunc(r.clients, func(p clientState) bool { return p.client != nil && !p.paused && !p.timer.rests })
+}
+
 // handlesInPlay are the handles of the run's clients, each once.
 func (r *run) handlesInPlay() (all []*clientHandle) {
 	for i := range r.clients {

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lockproof/lockproof/model/history"
 	"github.com/lockproof/lockproof/model/lock"
@@ -20,7 +21,7 @@ const soon = 1000
 
 // freesAtOnce checks that lock l, which no client holds any more, is granted to a fresh client before any lease ends.
 func (r *run) freesAtOnce(l uint8) error {
-	if !r.about.Leases || r.config.Kind != lock.Mutex || !r.givenBack(l) {
+	if !r.judgesFreed() || !r.givenBack(l) {
 		return nil
 	}
 	if err := r.elapse(soon); err != nil || !r.leaseLasts(l) {
@@ -46,18 +47,16 @@ func (r *run) freesAtOnce(l uint8) error {
 	return nil
 }
 
-// givenBack reports whether no client has crashed or paused, the broker was not restarted, and every client that was
-// granted lock l has released it.
+// judgesFreed reports whether freesAtOnce judges locks: they are mutexes with leases, no client has crashed or paused,
+// and the broker was not restarted.
+func (r *run) judgesFreed() bool {
+	return r.about.Leases && r.config.Kind == lock.Mutex && !r.befell.crashed && !r.befell.paused && !r.befell.restarted &&
+		!slices.ContainsFunc(r.clients, func(p clientState) bool { return p.dead })
+}
+
+// givenBack reports whether every client that was granted lock l has released it.
 func (r *run) givenBack(l uint8) bool {
-	if r.befell.crashed || r.befell.paused || r.befell.restarted {
-		return false
-	}
-	for i := range r.clients {
-		if p := &r.clients[i]; p.dead || p.owes && r.lockOf(p.id) == l {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.clients, func(p clientState) bool { return p.owes && r.lockOf(p.id) == l })
 }
 
 // leaseLasts reports whether a lease on lock l that a client asked for may still be running.

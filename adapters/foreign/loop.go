@@ -181,10 +181,7 @@ func (r *run) befalls(c uint8, l *connection, do scenario.ActionKind, late bool)
 // clock. If none does, their operations never end: await kills those clients, and the audit judges the lock.
 func (r *run) await() error {
 	if r.timed() {
-		if !r.nextComes() {
-			r.endHung()
-		}
-		return nil
+		return r.awaitTimed()
 	}
 	r.pass(waitTime.Milliseconds())
 	if up, err := r.outwait(); up || err != nil {
@@ -198,7 +195,25 @@ func (r *run) await() error {
 	r.outlastBlocked()
 	came, err := r.wait(r.ctx, r.config.Limit, r.comes)
 	if err == nil && !came {
-		r.endHung()
+		r.endHung(r.hung(), true)
+	}
+	return err
+}
+
+// awaitTimed is await for runs in which all clients have virtual time. Before it ends clients, it lets the time pass
+// for which they were told to wait.
+func (r *run) awaitTimed() error {
+	if r.nextComes() {
+		return nil
+	}
+	hung, left := r.hung(), int64(0)
+	for _, p := range hung {
+		left = max(left, p.timesUp-r.now)
+	}
+	r.pass(left)
+	calm, err := r.comeToRest(r.ctx, r.handlesInPlay())
+	if err == nil && len(r.hung()) == len(hung) && r.nextTimer((*clientState).sleeps) == 0 {
+		r.endHung(hung, calm)
 	}
 	return err
 }
@@ -219,23 +234,28 @@ func (r *run) nextComes() bool {
 	return r.outlastBlocked()
 }
 
-// endHung ends the clients whose operations will not end: they have no command at the gate. Without faults, such a
-// client is wrong if nobody holds the lock, or if the time is over for which it was told to wait.
-func (r *run) endHung() {
-	var hung []*clientState
+// hung are the clients whose operations will not end if nothing more comes: they have no command at the gate.
+func (r *run) hung() (all []*clientState) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	for i := range r.clients {
-		if p := &r.clients[i]; p.busy && p.calling && len(p.parked) == 0 {
-			hung = append(hung, p)
+		if p := &r.clients[i]; p.sleeps() {
+			all = append(all, p)
 		}
 	}
-	r.mu.Unlock()
+	return all
+}
+
+// endHung ends clients whose operations will not end. Without faults, such a client is wrong if nobody holds the lock,
+// or if the time is over for which it was told to wait. If not all clients are calm, nobody is wrong: a client that
+// still computes may be slow, and may be about to release what another waits for.
+func (r *run) endHung(hung []*clientState, calm bool) {
 	for _, p := range hung {
 		switch {
-		case r.befell.faulty():
+		case !calm || r.befell.faulty():
 		case r.nobodyElse(p, hung):
 			r.accuse(property.Progress, p.id, 0, "the operation does not end though nobody holds the lock")
-		case r.timed() && p.toldToWait():
+		case r.timed() && p.timesUp > 0 && r.now >= p.timesUp:
 			r.accuse(property.Progress, p.id, 0, "the operation does not end though the time is over for which it was to wait")
 		}
 	}
@@ -252,13 +272,6 @@ func (r *run) nobodyElse(p *clientState, hung []*clientState) bool {
 		hangs := slices.ContainsFunc(hung, func(h *clientState) bool { return h.id == o.id })
 		return o.id != p.id && r.lockOf(o.id) == r.lockOf(p.id) && !o.dead && (o.held > 0 || o.busy && !hangs)
 	})
-}
-
-// toldToWait reports whether the client carries out an acquire that was told how long to wait.
-func (a *clientHandle) toldToWait() bool {
-	a.runner.mu.Lock()
-	defer a.runner.mu.Unlock()
-	return a.mayWait()
 }
 
 // longestBlocked is the maximum number of virtual seconds for which a server may keep a client waiting.

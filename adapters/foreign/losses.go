@@ -120,19 +120,18 @@ func (r *run) grants(p *clientState) {
 	}
 }
 
-// hears gives clients time to report their losses: the time of two leases passes. A client that has not reported after that
-// never will: a fault that is over excuses no silence.
+// hears gives clients time to report their losses: the time of two leases passes. A client that has not reported after
+// that never will: a fault that is over excuses no silence.
 func (r *run) hears() error {
-	untold := func(p clientState) bool { return !p.dead && p.held > 0 && p.loss.to > 0 }
-	if !r.about.Losses || !r.timed() || r.befell.faulty() && !slices.ContainsFunc(r.clients, untold) {
-		return nil // after faults, leases have to last until it is judged whether locks are freed at once
+	if !r.about.Losses || !r.timed() || r.befell.faulty() && !r.hearsAfterFaults() {
+		return nil
 	}
 	if err := r.elapse(2 * LeaseTime.Milliseconds()); err != nil {
 		return err
 	}
 	for i := range r.clients {
 		p := &r.clients[i]
-		if !untold(*p) {
+		if !p.untold() {
 			continue
 		}
 		r.exercised = r.exercised.With(property.LossTold)
@@ -140,4 +139,21 @@ func (r *run) hears() error {
 			ClientName(int(p.id)), property.SlotName(r.config.Kind, int(p.held)), ClientName(int(p.loss.to)), time.Duration(r.now-p.loss.at)*time.Millisecond))
 	}
 	return nil
+}
+
+// untold reports whether the client lives, and has not reported a loss.
+func (p *clientState) untold() bool { return !p.dead && p.held > 0 && p.loss.to > 0 }
+
+// hearsAfterFaults reports whether clients get time to report their losses although there were faults: a client has not
+// reported one. The leases on all locks end meanwhile, and then it cannot be judged any more whether a lock is freed at
+// once. So no lock without such a client may be left to judge.
+func (r *run) hearsAfterFaults() (hears bool) {
+	for l := range r.sc.Locks {
+		untold := slices.ContainsFunc(r.clients, func(p clientState) bool { return p.untold() && int(p.lock) == l })
+		if !untold && r.judgesFreed() && r.leaseLasts(uint8(l)) {
+			return false
+		}
+		hears = hears || untold
+	}
+	return hears
 }

@@ -97,6 +97,7 @@ type clientState struct {
 	busy     bool
 	dead     bool
 	wake     int64
+	timesUp  int64       // virtual time until which its operation may wait for the lock; 0 if it may not wait
 	needless bool        // the current operation is a release of what is not held
 	lease    lease       // of the lock that the client holds or is acquiring
 	loss     loss        // whether its lock was granted to another client
@@ -135,6 +136,7 @@ func (s *Runner) play(ctx context.Context, sc *scenario.Scenario, choose chooser
 	// If the setup client has ended, there may be no locks, and nothing is carried out.
 	if over {
 		over, err = r.loop(choose)
+		r.uncontrolled.Unplayed += r.belated.left()
 	}
 	if e, explores := choose.(*orders.Explorer); explores && e.Cut() { // all continuations were visited already
 		over = false

@@ -24,7 +24,8 @@ type Uncontrolled struct {
 	Died int
 	// Unpaused is the number of pauses during which the client itself kept running, because it cannot be paused.
 	Unpaused int
-	// Unplayed is the number of the schedule's actions that were impossible when it was their turn.
+	// Unplayed is the number of the schedule's actions that were impossible when it was their turn, or whose moment never
+	// came.
 	Unplayed int
 	// Disagreed is the number of executions in which a real broker behaved differently from the simulated one.
 	Disagreed int

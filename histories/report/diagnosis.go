@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lockproof/lockproof/histories/style"
@@ -36,7 +37,7 @@ type DiagnosedDesign struct {
 
 // diagnosisLegend explains the cells of the table of designs.
 const diagnosisLegend = "Cells are seconds in which two clients held the lock, each for certain. ∞: neither was told. lost: verify refused the holder " +
-	"though its connection was open. stuck: never free again. 0: not seen, which is no proof. The page is adapters/amqp/cluster/README.md; " +
+	"though its connection was open. stuck: never free again. 0: not seen, which is no proof. ?: not measured. The page is adapters/amqp/cluster/README.md; " +
 	"your own lock: lockproof cluster prove --exec COMMAND."
 
 // diagnosisAdvice is advice that is printed with every diagnosis.
@@ -73,22 +74,70 @@ func WriteDiagnosis(w io.Writer, d *Diagnosis, s style.Style) error {
 	return write(w, out, s)
 }
 
-// answer says whether a lock of queues on this server is safe, from what was measured on the nearest version.
+// answer says whether a lock of queues on this server is safe, from what was measured on the nearest version. It says
+// this of safety first, then of locks that were lost or were never free again, and then which designs were not measured.
 func (d *Diagnosis) answer() string {
-	const question = "Is a lock of queues safe here by itself? "
-	if len(d.Designs) == 0 {
-		return question + "Not known: nothing was measured on a server like this one."
-	}
-	var none []string
-	for _, design := range d.Designs {
-		if !slices.ContainsFunc(design.Cells, func(c string) bool { return c != "0" }) {
-			none = append(none, design.Name)
+	var two, one, lost, stuck, unknown []string
+	for i := range d.Designs {
+		design := &d.Designs[i]
+		switch {
+		case !design.known():
+			unknown = append(unknown, design.Name)
+			continue
+		case design.saw(isTime):
+			two = append(two, design.Name)
+			continue
+		}
+		one = append(one, design.Name)
+		if design.saw(is("lost")) {
+			lost = append(lost, design.Name)
+		}
+		if design.saw(is("stuck")) {
+			stuck = append(stuck, design.Name)
 		}
 	}
-	if len(none) == 0 {
-		return fmt.Sprintf("%sNo: each of %s below had two holders, or lost the lock, under some fault of a node or of the network.", question, style.Plural(len(d.Designs), "design"))
+	said := []string{"Is a lock of queues safe here by itself?", safetyOf(two, one)}
+	for _, s := range []struct {
+		what string
+		of   []string
+	}{{"Verify refused the holder, though its connection was open: %s.", lost}, {"Never free again: %s.", stuck}, {"Not measured: %s.", unknown}} {
+		if len(s.of) > 0 {
+			said = append(said, fmt.Sprintf(s.what, strings.Join(s.of, ", ")))
+		}
 	}
-	return fmt.Sprintf("%sNot proved: no two holders were seen of %s, but under some fault of each other design.", question, strings.Join(none, ", "))
+	return strings.Join(said, " ")
+}
+
+// safetyOf says whether a lock of queues is safe. two are the designs of which two holders were seen. one are the other
+// designs that were measured.
+func safetyOf(two, one []string) string {
+	switch {
+	case len(two)+len(one) == 0:
+		return "Not known: nothing was measured on a server like this one."
+	case len(one) == 0:
+		return fmt.Sprintf("No: each of %s below had two holders under some fault of a node or of the network.", style.Plural(len(two), "design"))
+	case len(two) == 0:
+		return fmt.Sprintf("Not proved: no two holders were seen of %s.", strings.Join(one, ", "))
+	default:
+		return fmt.Sprintf("Not proved: no two holders were seen of %s, but under some fault of each other design.", strings.Join(one, ", "))
+	}
+}
+
+// known reports whether something was measured of the design.
+func (d *DiagnosedDesign) known() bool { return d.saw(func(word string) bool { return word != "?" }) }
+
+// saw reports whether a word of the design's cells is what the function is selects.
+func (d *DiagnosedDesign) saw(is func(word string) bool) bool {
+	return slices.ContainsFunc(d.Cells, func(c string) bool { return slices.ContainsFunc(strings.Fields(c), is) })
+}
+
+// is returns a function that selects one word of a cell.
+func is(word string) func(string) bool { return func(other string) bool { return other == word } }
+
+// isTime reports whether a word of a cell is a time in which there were two holders. A time of 0 is none.
+func isTime(word string) bool {
+	seconds, err := strconv.ParseFloat(word, 64)
+	return err == nil && seconds > 0 || word == "∞" || strings.HasPrefix(word, "<")
 }
 
 // WriteDiagnosisJSON writes a diagnosis as JSON.
@@ -106,7 +155,7 @@ func (d *Diagnosis) table() []style.Line {
 		spans := []style.Span{style.Plain.Of(design.Name)}
 		for _, c := range design.Cells {
 			colour := style.Red
-			if c == "0" {
+			if c == "0" || c == "?" {
 				colour = style.Plain
 			}
 			spans = append(spans, colour.Of(c))

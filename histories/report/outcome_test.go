@@ -102,15 +102,28 @@ func TestKnownAndBroken(t *testing.T) {
 	}
 }
 
-// TestDiagnosisAnswer: a diagnosis answers first whether a lock of queues is safe on the server.
+// TestDiagnosisAnswer: a diagnosis answers first whether a lock of queues is safe on the server. A lock that was lost,
+// or was never free again, had no two holders. Nothing is said of what was not measured.
 func TestDiagnosisAnswer(t *testing.T) {
-	safe, unsafe := DiagnosedDesign{Name: "quorum-token", Cells: []string{"0", "0"}}, DiagnosedDesign{Name: "classic-token", Cells: []string{"0", "∞"}}
-	for want, designs := range map[string][]DiagnosedDesign{
-		"Not known: nothing was measured": nil,
-		"No: each of 1 design below":      {unsafe},
-		"Not proved: no two holders were seen of quorum-token, but under some fault of each other design": {safe, unsafe},
+	design := func(name string, cells ...string) DiagnosedDesign { return DiagnosedDesign{Name: name, Cells: cells} }
+	safe, unsafe := design("quorum-token", "0", "0"), design("classic-token", "0", "∞")
+	const unknown = "Not known: nothing was measured on a server like this one."
+	for _, c := range []struct {
+		want    string
+		designs []DiagnosedDesign
+	}{
+		{unknown, nil},
+		{unknown + " Not measured: a, b.", []DiagnosedDesign{design("a"), design("b", "?", "?")}},
+		{"No: each of 1 design below had two holders under some fault of a node or of the network.", []DiagnosedDesign{unsafe}},
+		{"No: each of 2 designs below had two holders under", []DiagnosedDesign{unsafe, design("a", "<0.1 lost", "0")}},
+		{"Not proved: no two holders were seen of quorum-token.", []DiagnosedDesign{safe}},
+		{"Not proved: no two holders were seen of quorum-token, but under some fault of each other design.", []DiagnosedDesign{safe, unsafe}},
+		{"Not proved: no two holders were seen of a. Verify refused the holder, though its connection was open: a.", []DiagnosedDesign{design("a", "0 lost")}},
+		{"Not proved: no two holders were seen of a. Never free again: a.", []DiagnosedDesign{design("a", "0", "0 stuck")}},
+		{"Not proved: no two holders were seen of quorum-token. Not measured: a.", []DiagnosedDesign{safe, design("a")}},
 	} {
-		if answer := (&Diagnosis{Designs: designs}).answer(); !strings.Contains(answer, want) {
+		want := "Is a lock of queues safe here by itself? " + c.want
+		if answer := (&Diagnosis{Designs: c.designs}).answer(); !strings.HasPrefix(answer, want) || strings.HasSuffix(want, ".") && answer != want {
 			t.Errorf("%q, expected %q", answer, want)
 		}
 	}

@@ -37,8 +37,8 @@ type Scenario struct {
 	Steps int `json:"steps,omitzero"`
 }
 
-// Asleep is the number of milliseconds for which a late Pause stops its client. It is longer than any lease and any
-// session.
+// Asleep is the number of milliseconds for which a late Pause stops its client. It is longer than any lease. The
+// longest session, on ZooKeeper, lasts exactly as long: it ends because every action takes one more millisecond.
 const Asleep = 40_000
 
 // Special values of [Scenario.Deeper]. With EveryCommand, a fault may happen after any command. With EveryChange, it

@@ -75,6 +75,26 @@ func TestConcerns(t *testing.T) {
 	}
 }
 
+// TestWorst: runs that were not possible show nothing, so they are no zero.
+func TestWorst(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		want string
+		said []string
+	}{
+		{"0", nil}, {"0", []string{"0, 0"}}, {"?", []string{"?, ?"}}, {"?", []string{"?", "?, ?"}}, {"0", []string{"?, ?", "0, ?"}},
+		{"<0.1", []string{"0, <0.1", "?"}}, {"∞ lost stuck", []string{"0 stuck, 7.1", "∞ lost, ?"}}, {"0 stuck", []string{"0 stuck, ?"}},
+	} {
+		var cells []cluster.Cell
+		for _, said := range c.said {
+			cells = append(cells, cluster.Cell{Said: said})
+		}
+		if got := worst(cells, func(*cluster.Cell) bool { return true }); got != c.want {
+			t.Errorf("%q: %q, expected %q", c.said, got, c.want)
+		}
+	}
+}
+
 func examined(t *testing.T, c Config) (d *report.Diagnosis, facts string) {
 	t.Helper()
 	d, err := Examine(t.Context(), c)

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -73,9 +74,10 @@ func major(version string) int {
 	return n
 }
 
-// worst summarises the cells that concerns selects: their longest time, then all other remarks, for example "∞ stuck".
+// worst summarises the cells that concerns selects: their longest time, then all other remarks, for example "∞ stuck". It
+// is "?" if none of their runs was possible. If there is no such cell, it is "0": the page leaves out what never failed.
 func worst(cells []cluster.Cell, concerns func(*cluster.Cell) bool) string {
-	time, longest := "0", 0.0
+	time, longest := "", 0.0
 	var words []string
 	for i := range cells {
 		if !concerns(&cells[i]) {
@@ -83,15 +85,19 @@ func worst(cells []cluster.Cell, concerns func(*cluster.Cell) bool) string {
 		}
 		for _, word := range strings.Fields(strings.ReplaceAll(cells[i].Said, ",", "")) {
 			switch seconds := secondsOf(word); {
-			case seconds > longest:
+			case seconds > longest || seconds == 0 && time == "":
 				time, longest = word, seconds
-			case seconds < 0 && word != "?" && !slices.Contains(words, word):
+			case seconds < 0 && !slices.Contains(words, word):
 				words = append(words, word)
 			}
 		}
 	}
+	if slices.Equal(words, []string{"?"}) && time == "" {
+		return "?"
+	}
+	words = slices.DeleteFunc(words, func(word string) bool { return word == "?" })
 	slices.Sort(words)
-	return strings.Join(append([]string{time}, words...), " ")
+	return strings.Join(append([]string{cmp.Or(time, "0")}, words...), " ")
 }
 
 // secondsOf converts a word of a table cell to seconds, for comparing: "∞" is very long, "<..." nearly 0. It is

@@ -68,3 +68,25 @@ func TestLateFaults(t *testing.T) {
 		})
 	}
 }
+
+// TestLateFaultsUnplayed: late faults whose moment never comes are counted, and so is a fault that another one of the
+// same client replaces.
+func TestLateFaultsUnplayed(t *testing.T) {
+	t.Parallel()
+	runner := runnerOf(t, lock.Mutex, foreign.Timing{}, func(ctx context.Context, url string) (inprocess.Lock, error) {
+		return mutexes.New(ctx, url, mutexes.Queue{})
+	})
+	drop := scenario.Fault{Do: scenario.Drop, Client: 1, At: 1, Late: true}
+	for n := range 3 {
+		for last, ops := range [][]scenario.Operation{{{Op: lock.Acquire}, {Op: lock.Release}}, {{Op: lock.Acquire}}} {
+			x := play(t, runner, runner.Playable(scenario.Scenario{
+				Locks: []scenario.Lock{{Name: "jobs"}}, Clients: []scenario.Client{{Ops: ops}},
+				Faults:   slices.Repeat([]scenario.Fault{drop}, n),
+				Schedule: scenario.Schedule{Strategy: scenario.PCT, Priorities: []uint8{1}},
+			}))
+			if want := max(0, n-1+last) * min(n, 1); x.Uncontrolled.Unplayed != want {
+				t.Errorf("%d faults, %v: %d not played, expected %d", n, ops, x.Uncontrolled.Unplayed, want)
+			}
+		}
+	}
+}
