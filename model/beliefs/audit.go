@@ -15,8 +15,8 @@ import (
 // has noticed dead clients, and only one client at a time is active. A free slot must then be granted. The free slots
 // are those that the lock has after all administration, less those that a client may hold. A client may hold a slot
 // if it was told yes or does not know its answer, and has neither given the slot back nor died. A client that has
-// released a mutex at rest holds nothing, whatever it did not know before. Without rest, an acquire without an answer may
-// take effect after the release.
+// released a mutex at rest holds nothing, whatever it did not know before. Without rest, an acquire without an answer
+// may take effect after the release.
 //
 // If a client acquires several times in a row, only its last answer counts, since a client may first have to notice
 // that its connection is lost. The gravest earlier fault decides which property a violation belongs to. [Certain] finds
