@@ -24,6 +24,7 @@ func (r *run) rest() error {
 	if err := r.finishCalls(); err != nil {
 		return err
 	}
+	r.atRest = len(r.record.Events)
 	if !r.about.Leases { // with leases, audit records the event later, when they have ended
 		r.event(history.Audit, 0)
 	}

@@ -113,7 +113,7 @@ func (r *run) execution() *Execution {
 		x.Called += r.clients[i].called
 	}
 	r.judge(x)
-	before := beliefs.Before{Restarted: r.befell.restarted, Crashed: r.befell.crashed, Disconnected: r.befell.disconnected}
+	before := beliefs.Before{Restarted: r.befell.restarted, Crashed: r.befell.crashed, Disconnected: r.befell.disconnected, Rest: r.atRest}
 	// The error says that the history has no audit. There is then no verdict about recovery.
 	recovery, _ := judge.Audit(&x.History, judge.Events(&x.History), linear.Options{}, before)
 	for _, v := range recovery {

@@ -58,6 +58,7 @@ type run struct {
 	promises     monitor.Monitor
 	checks       monitor.Counts // how often each promise was tested
 	befell       befell
+	atRest       int // number of events before all was at rest; 0 if it never was
 	belated      belated
 	disagreement string
 	auditing     bool   // whether the scenario is over and the audit has begun

@@ -15,7 +15,8 @@ import (
 // has noticed dead clients, and only one client at a time is active. A free slot must then be granted. The free slots
 // are those that the lock has after all administration, less those that a client may hold. A client may hold a slot
 // if it was told yes or does not know its answer, and has neither given the slot back nor died. A client that has
-// released a mutex holds nothing, whatever it did not know before.
+// released a mutex at rest holds nothing, whatever it did not know before. Without rest, an acquire without an answer
+// may take effect after the release.
 //
 // If a client acquires several times in a row, only its last answer counts, since a client may first have to notice
 // that its connection is lost. The gravest earlier fault decides which property a violation belongs to. [Certain] finds
@@ -35,7 +36,12 @@ type Audit struct {
 }
 
 // Before says which kinds of faults have happened before an audit.
-type Before struct{ Restarted, Crashed, Disconnected, Lapsed bool }
+type Before struct {
+	Restarted, Crashed, Disconnected, Lapsed bool
+
+	// Rest is the index of the event from which on all is at rest, if that is so before the audit; otherwise 0.
+	Rest int
+}
 
 // audited is what the history says of one lock so far.
 type audited struct {
@@ -53,6 +59,7 @@ type call struct {
 	takes int  // number of permits that an acquire takes: 1 unless its caller states more
 	free  int  // number of free slots when the operation was called
 	late  bool // the operation was called in the audit
+	rest  bool // the operation was called when all was at rest
 	alone bool // the operation was called in the audit and overlaps no other
 }
 
@@ -89,7 +96,7 @@ func (a *Audit) Event(i int, e *history.Event) {
 	case e.Process == history.Nemesis:
 		a.world(e)
 	case e.Type == history.Invoke:
-		a.invoked(e)
+		a.invoked(i, e)
 	default:
 		a.completed(i, e)
 	}
@@ -134,9 +141,9 @@ func (a *Audit) ended(process int32) *call {
 	return c
 }
 
-func (a *Audit) invoked(e *history.Event) {
+func (a *Audit) invoked(i int, e *history.Event) {
 	l, op := &a.locks[e.Lock], e.F.Op()
-	c := &call{slots: int(e.Slots), takes: max(1, int(e.Permits)), late: a.begun}
+	c := &call{slots: int(e.Slots), takes: max(1, int(e.Permits)), late: a.begun, rest: a.begun || a.Before.Rest > 0 && i >= a.Before.Rest}
 	a.calls[e.Process] = c
 	l.slots.Begin(op, c.slots)
 	l.released = l.released || op == lock.Release
@@ -184,7 +191,7 @@ func (a *Audit) completed(i int, e *history.Event) {
 			a.h.Who(e.Process), e.Slots, a.h.Moment(i), l.slots.Least))
 	}
 	l.answered(e, c.takes, a.keeps, a.h.GoneMayFree)
-	if op == lock.Release && e.Type == history.OK && a.h.Kind != lock.Semaphore { // it had one slot at most
+	if op == lock.Release && e.Type == history.OK && c.rest && a.h.Kind != lock.Semaphore { // it had one slot at most
 		delete(l.unsure, e.Process)
 	}
 }

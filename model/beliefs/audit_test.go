@@ -66,6 +66,7 @@ func TestAudit(t *testing.T) {
 		{"a believer has it still", semaphore, "1+ audit 8+ 9- 1v 1r 8r 8+ 9+", property.Count, ""},
 		{"who does not know may have it", mutex, "1? audit 8- 1k 8+", property.Count, ""},
 		{"who does not know releases a mutex", mutex, "1? 1g audit 1r 8-", property.NoLeak, "after a lost connection"},
+		{"who does not know releases a mutex before all is at rest", mutex, "1? 1r audit 8-", property.Count, ""},
 		{"who does not know releases one of two", semaphore, "1? 1g audit 1r 8+ 9-", property.Count, ""},
 		{"who does not know may have two", semaphore, "audit 8? 8+ 8r 7+ 9-", property.Count, ""},
 		{"somebody else is at work", mutex, "audit 8< 9- 8> 9+", property.Count, ""},
@@ -112,5 +113,26 @@ func TestAuditExercises(t *testing.T) {
 	}
 	if h.Events[5].F != history.Audit {
 		t.Errorf("event 5 is %s", h.Events[5].F)
+	}
+}
+
+// TestAtRest: a runner may say that all was at rest before the audit began, when a client released what it may have had.
+func TestAtRest(t *testing.T) {
+	h := drawn.Script(t, lock.Mutex, 1, "c1 acquire\nc1 info acquire\nc1 release\nc1 ok release\naudit\nc8 acquire\nc8 fail acquire full")
+	for rest, want := range map[int]linear.Decision{0: linear.Legal, 2: linear.Illegal, 3: linear.Legal} {
+		a := NewAudit(h, linear.Options{})
+		a.Before.Rest = rest
+		for i := range h.Events {
+			a.Event(i, &h.Events[i])
+		}
+		got := linear.Legal
+		for _, v := range a.Verdicts() {
+			if v.Decision == linear.Illegal {
+				got = linear.Illegal
+			}
+		}
+		if got != want {
+			t.Errorf("at rest from event %d on: %s, expected %s", rest, got, want)
+		}
 	}
 }

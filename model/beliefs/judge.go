@@ -44,9 +44,13 @@ type Judge struct {
 	fences     map[uint16]*Fence
 	slots      map[uint16]*Slots // by lock; nil if slots are not judged
 	lastFenced map[place]Fenced  // the last grant of each slot; nil if only grants before a call count
-	suspect    []suspect         // grants that later answers may excuse
+	doubts     []doubt           // grants that later answers may excuse
+	awaited    map[int32]bool    // processes whose next answers may matter for doubts or open grants
+	dropped    bool              // there were too many doubts
 	witnessed  bool              // the history records ends of connections
-	giving     map[place][]giver // releases of what others hold that may still end a hold
+	strays     map[place]*strays // releases that may still end a hold
+	straying   map[int32]place   // by process: the slot of its stray under way
+	calls      map[int32]int     // by process: the event that invoked its operation under way, if anyone may release
 	limits     limits
 	answers    history.Answers
 	lock       int // lock number of the current event
@@ -57,7 +61,8 @@ type Judge struct {
 func New(h *history.History, o linear.Options) *Judge {
 	w := &Judge{
 		h: h, options: o, sessions: make(map[session]*seen), uses: make(map[int32][]*seen), ended: make(map[int32]bool), resting: make(map[int32]resting),
-		believers: make(map[place][]belief), open: make(map[place][]grant), giving: make(map[place][]giver), working: make(map[work]*contenders),
+		believers: make(map[place][]belief), open: make(map[place][]grant), working: make(map[work]*contenders),
+		awaited: make(map[int32]bool), strays: make(map[place]*strays), straying: make(map[int32]place), calls: make(map[int32]int),
 		contents: make(map[uint16]*contents), fences: make(map[uint16]*Fence), limits: limits{h: h, anyone: o.Releases == linear.ByAnyone},
 	}
 	for p := range w.verdicts {
@@ -122,10 +127,11 @@ type belief struct {
 // grant is a successful acquire while other clients were verifying the same slot. If such a verify says held, its
 // client has believed throughout, and the grant is judged again.
 type grant struct {
+	rivals  // other processes that, at the grant, certainly believed that they hold the slot
 	event   int
+	asked   int // the event that invoked the acquire
 	process int32
 	slot    uint16
-	others  []int32 // other processes that, at the grant, certainly believed that they hold the slot
 	asking  []int32
 }
 
@@ -171,15 +177,10 @@ type seen struct {
 
 // judge counts a check of property p, and records the first violation with its event and reason.
 func (w *Judge) judge(p property.Property, ok bool, event int, format string, args ...any) {
-	for i := range w.verdicts {
-		v := &w.verdicts[i]
-		if v.Property != p {
-			continue
-		}
-		v.Checked++
-		if !ok && v.Decision == linear.Legal {
-			v.Decision, v.Event, v.Why, v.Lock = linear.Illegal, event, fmt.Sprintf(format, args...), w.lock
-		}
+	v := w.verdict(p)
+	v.Checked++
+	if !ok && v.Decision == linear.Legal {
+		v.Decision, v.Event, v.Why, v.Lock = linear.Illegal, event, fmt.Sprintf(format, args...), w.lock
 	}
 }
 
@@ -197,6 +198,7 @@ func (w *Judge) Event(i int, e *history.Event) {
 	default:
 		w.completed(i, e)
 	}
+	w.called(i, e)
 }
 
 // limited judges limit-respected after an event. The event can show that an earlier grant was wrong.
@@ -251,6 +253,7 @@ func (w *Judge) world(i int, e *history.Event) {
 		for _, s := range w.uses[e.Target] {
 			w.uncertain(e.Target, s)
 		}
+		w.hears(e.Target, true)
 	case history.Lost:
 		w.tells(i, e)
 	}
@@ -342,9 +345,9 @@ func (w *Judge) completed(i int, e *history.Event) {
 	w.fence(e.Lock).End(e.F.Op(), e.Type != history.Info)
 	contended := w.contended(e, s)
 	nothing := false
-	w.heard(e)
-	w.gave(i, e)
-	w.cutOff(e)
+	w.settledBy(e)
+	w.strayEnds(i, e)
+	w.cutOff(e, s)
 	if w.h.GoneMayFree {
 		there := w.content(e.Lock)
 		there.end(e, s.slots, s.takes)
@@ -386,20 +389,21 @@ func (w *Judge) released(e *history.Event, s *seen) {
 		w.uncertain(e.Process, s)
 		return
 	}
-	at := place{e.Lock, e.Slot}
-	if !w.endsOne(at) {
-		w.giving[at] = append(w.giving[at], giver{process: e.Process, until: never})
-	}
+	w.callsStray(e)
 }
 
-// kept handles a failed release after which the client still believes that it holds the slot.
+// kept handles a failed release after which the client still believes that it holds the slot. If it is told that its
+// connection was lost, its hold may be over.
 func (w *Judge) kept(i int, e *history.Event, s *seen) {
+	if e.Reason.CutOff() && !w.witnessed {
+		return
+	}
 	others := w.believing(s.at, i)
 	if limit := w.limit(s.at.lock, s.at); len(others) < limit {
 		w.judge(property.MutualExclusion, true, i, "")
 	} else {
 		what, process := w.h.SlotName(s.at.slot), e.Process
-		w.suspects(suspect{event: i, lock: w.lock, limit: limit, waiting: others, why: func(others []int32) string {
+		w.besideOthers(doubt{rivals: rivals{waiting: others}, event: i, lock: w.lock, limit: limit, why: func(others []int32) string {
 			return fmt.Sprintf("%s still holds %s, since its release failed (%s), and %s was told that it holds it", w.h.Who(process), what, w.h.Moment(i), w.h.Who(first(others)))
 		}})
 	}
@@ -485,6 +489,7 @@ func (w *Judge) verified(i int, e *history.Event, s *seen) {
 // that it holds the slot. Grants of the slot to other clients during the verify are then judged again.
 func (w *Judge) answered(p int32, at place, held bool) {
 	all := w.open[at]
+	delete(w.open, at) // a stray that ends a belief leads here again
 	for i := range all {
 		g := &all[i]
 		k := slices.Index(g.asking, p)
@@ -492,14 +497,19 @@ func (w *Judge) answered(p int32, at place, held bool) {
 			continue
 		}
 		g.asking = slices.Delete(g.asking, k, k+1)
-		if !held {
+		if !held || !w.session(p, at.lock).believing {
 			continue
 		}
-		g.others = append(g.others, p)
+		g.sure = append(g.sure, p)
+		if w.strayEndsHolds(at, g) {
+			g.asking = nil
+			continue
+		}
 		w.exclusive(g, at)
-		w.heard(&history.Event{Process: p, Type: history.OK})
 	}
-	w.open[at] = slices.DeleteFunc(all, func(g grant) bool { return len(g.asking) == 0 })
+	if all = slices.DeleteFunc(all, func(g grant) bool { return len(g.asking) == 0 }); len(all) > 0 {
+		w.open[at] = all
+	}
 }
 
 // stale judges a verify that was called after the client's connection or lease had ended.
@@ -529,13 +539,11 @@ func (w *Judge) stale(i int, e *history.Event, s *seen, at place) {
 // exclude looks for other clients that have believed in the granted slot since before an event. over says that the
 // granted hold may itself be over by then.
 func (w *Judge) exclude(i int, e *history.Event, s *seen, at place, before int) (over bool) {
-	g := grant{event: i, process: e.Process, slot: e.Slot, others: w.believing(at, before)}
+	g := grant{rivals: rivals{waiting: w.believing(at, before)}, event: i, asked: s.invoked, process: e.Process, slot: e.Slot}
 	if w.slots == nil && !w.permits(at) { // two holds of one client are no two clients
-		g.others = slices.DeleteFunc(g.others, func(p int32) bool { return p == e.Process })
+		g.waiting = slices.DeleteFunc(g.waiting, func(p int32) bool { return p == e.Process })
 	}
-	for len(g.others) >= w.limit(at.lock, at) && w.givenBy(at, &g) {
-	}
-	if len(g.others) >= w.limit(at.lock, at) && w.givenUp(at, s.invoked) {
+	if w.strayEndsHolds(at, &g) {
 		w.judge(property.MutualExclusion, true, i, "")
 		return true
 	}
@@ -546,6 +554,7 @@ func (w *Judge) exclude(i int, e *history.Event, s *seen, at place, before int) 
 	}
 	if w.exclusive(&g, at) && len(g.asking) > 0 {
 		w.open[at] = append(w.open[at], g)
+		w.awaits(g.waiting)
 	}
 	return false
 }
@@ -565,12 +574,12 @@ func (w *Judge) counted(at place) bool {
 // limit certainly believed at that time that they hold the slot.
 func (w *Judge) exclusive(g *grant, at place) bool {
 	limit := w.limit(at.lock, at)
-	if w.counted(at) || len(g.others) < limit {
+	if w.counted(at) || g.number() < limit {
 		w.judge(property.MutualExclusion, true, g.event, "")
 		return true
 	}
-	told := *g
-	w.suspects(suspect{event: g.event, lock: int(at.lock), limit: limit, waiting: slices.Clone(g.others), why: func(others []int32) string {
+	told, others := *g, rivals{sure: slices.Clone(g.sure), waiting: slices.Clone(g.waiting)}
+	w.besideOthers(doubt{rivals: others, event: g.event, lock: int(at.lock), limit: limit, why: func(others []int32) string {
 		return w.beside(&told, others, at)
 	}})
 	return false

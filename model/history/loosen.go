@@ -145,7 +145,7 @@ func (l *loosening) completed(u *uses, p part) {
 		l.unanswered(u, p.call, p.answer.Reason)
 		return
 	}
-	if p.answer.Reason == lock.Disconnected || p.answer.Reason == lock.Crashed {
+	if p.answer.Reason.CutOff() {
 		u.lost()
 	} else {
 		u.told = append(u.told, p.answer.Time)
@@ -203,7 +203,7 @@ func (u *uses) find(slot uint16) int {
 // unanswered handles an operation with an unknown outcome. An acquire may have been granted, and any operation may have
 // cost the client its holds.
 func (l *loosening) unanswered(u *uses, call Event, why lock.Reason) {
-	if why == lock.Disconnected || why == lock.Crashed {
+	if why.CutOff() {
 		u.lost()
 	} else {
 		u.mayLose(call.Time)

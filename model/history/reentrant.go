@@ -5,8 +5,8 @@ import "github.com/lockproof/lockproof/model/lock"
 // Reentrant converts a history of a reentrant lock, which its holder may acquire up to most times and must release as
 // often, to a history of an ordinary lock. An acquire by a certain holder becomes a verify that says held, and so
 // does a release that is not the last. A release that is not the last and has no answer becomes an acquire without
-// effect. A release that may have been the last gets an unknown outcome. An acquire
-// beyond most stays an acquire, so that the history is illegal.
+// effect. A release that may have been the last gets an unknown outcome. An acquire beyond most stays an acquire, so
+// that the history is illegal.
 func Reentrant(h *History, most int) *History {
 	out := *h
 	out.Events = append([]Event(nil), h.Events...)
@@ -62,7 +62,7 @@ func (r *reentrant) event(i int) {
 	case e.Type == OK:
 		r.completed(c, e)
 	}
-	if e.Reason == lock.Disconnected || e.Reason == lock.Crashed || e.F.Op().AsksHeld() && !e.Held && e.Type == OK {
+	if e.Reason.CutOff() || e.F.Op().AsksHeld() && (e.Type != OK || !e.Held) { // without an answer, it may have learnt of a loss
 		c.least = 0
 	}
 	c.calling = none

@@ -24,6 +24,8 @@ func TestReentrant(t *testing.T) {
 		{"1a+ 2a+ 2r+", "1a+ 2a+ 2r+"},
 		{"1a+ 1c 1a+", "1a+ 1c 1a+"},
 		{"1r+", "1r+"},
+		{"1a+ 1v? 2a+ 2r+ 1a+ 1r+", "1a+ 1v? 2a+ 2r+ 1a+ 1r?"},
+		{"1a+ 1v- 2a+ 2r+ 1a+ 1r+", "1a+ 1v- 2a+ 2r+ 1a+ 1r?"},
 	} {
 		h := &History{Kind: lock.Mutex, Locks: []string{"lock"}, Slots: []int{1}}
 		for _, word := range strings.Fields(test.history) {

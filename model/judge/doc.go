@@ -19,6 +19,7 @@
 //
 // The runner judges no-crash: it sees a client panic, exit or throw, and reports this to the monitor. [Execution] adds
 // the verdicts that need the whole history to those of a monitor. [History] gives the verdicts on a run without a
-// monitor. [Violation] finds the step of a violation in a trace. An exhaustive search stops on a path once the monitor
-// has no witness of linearizability (sim.System.Witnessed), and has the histories of such executions judged separately.
+// monitor; if the history is linearizable, nobody is accused of breaking mutual-exclusion. [Violation] finds the step
+// of a violation in a trace. An exhaustive search stops on a path once the monitor has no witness of linearizability
+// (sim.System.Witnessed), and has the histories of such executions judged separately.
 package judge

@@ -61,7 +61,21 @@ func verdicts(f linear.Finding, b *beliefs.Judge, r *refusals) []linear.Verdict 
 	if v.Decision == linear.Legal {
 		v.Unjudged = answers.Silence()
 	}
-	return append([]linear.Verdict{v}, b.Verdicts()...)
+	believed := b.Verdicts()
+	if f.Decision == linear.Legal {
+		acquit(believed)
+	}
+	return append([]linear.Verdict{v}, believed...)
+}
+
+// acquit drops an accusation of mutual-exclusion in a linearizable history: an order of its operations explains all
+// answers, and in it nobody held what another held.
+func acquit(all []linear.Verdict) {
+	for i := range all {
+		if v := &all[i]; v.Property == property.MutualExclusion && v.Decision == linear.Illegal {
+			*v = linear.Verdict{Property: v.Property, Decision: linear.Legal, Checked: v.Checked, Event: -1}
+		}
+	}
 }
 
 // beside returns a source that also passes each event to see when it is read for the first time.

@@ -69,7 +69,7 @@ func newBrute(h *history.History, o Options) *brute {
 			if e.Slot != history.AnySlot {
 				a.slot = int(e.Slot)
 			}
-			if e.Type != history.Info && !(e.F == history.F(lock.Verify) && disconnecting(e.Reason)) {
+			if e.Type != history.Info && !(e.F == history.F(lock.Verify) && e.Reason.Unheard()) {
 				a.ret = i
 			}
 			if a.f == lock.Count {
@@ -86,7 +86,7 @@ func newBrute(h *history.History, o Options) *brute {
 // elsewhere reports whether an unanswered acquire may have continued on another connection. Its connection ended during
 // the call while the client was alive, and its reason is not that loss.
 func (b *brute) elsewhere(a *act) bool {
-	if a.ret >= 0 || a.f != lock.Acquire || b.h.GoneMayFree || disconnecting(a.e.Reason) {
+	if a.ret >= 0 || a.f != lock.Acquire || b.h.GoneMayFree || a.e.Reason.Unheard() {
 		return false
 	}
 	for _, e := range b.h.Events[a.inv:] {
@@ -416,7 +416,7 @@ func simple(h *history.History) bool {
 			ended[e.Target], told = true, true
 		case op == lock.Add, op == lock.Create:
 			slots += int(e.Slots)
-		case op == lock.Verify && e.Type == history.OK && !e.Held && e.Reason != lock.Removed && !disconnecting(e.Reason) && !h.GoneMayFree:
+		case op == lock.Verify && e.Type == history.OK && !e.Held && e.Reason != lock.Removed && !e.Reason.Unheard() && !h.GoneMayFree:
 			return false
 		case op == lock.Release && e.Type == history.Info:
 			return false

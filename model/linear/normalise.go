@@ -179,7 +179,7 @@ func (r *normaliser) complete(i int32, c *client, e *history.Event) *Malformed {
 		return nil
 	}
 	switch {
-	case disconnecting(e.Reason):
+	case e.Reason.Unheard():
 		r.mayLose(c, c.lossSince(e.Reason))
 	case e.Type != history.Info:
 		c.heard = i
@@ -192,7 +192,7 @@ func (r *normaliser) complete(i int32, c *client, e *history.Event) *Malformed {
 	if s := r.slot(e); s != history.AnySlot {
 		k.slot = s
 	}
-	if e.Type == history.Info || e.F.Op().AsksHeld() && disconnecting(e.Reason) {
+	if e.Type == history.Info || e.F.Op().AsksHeld() && e.Reason.Unheard() {
 		r.unanswered(c, e.Reason)
 		return nil
 	}
@@ -213,11 +213,6 @@ func (r *normaliser) slot(e *history.Event) uint16 {
 		return 1
 	}
 	return e.Slot
-}
-
-// disconnecting reports whether the reason of an answer means that the client may have lost its connection.
-func disconnecting(why lock.Reason) bool {
-	return why == lock.Disconnected || why == lock.TimedOut || why == lock.Crashed
 }
 
 // finish computes what can be known only at the end of the history.

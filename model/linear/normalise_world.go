@@ -133,11 +133,11 @@ func (r *normaliser) mayLose(c *client, since int32) {
 		return
 	}
 	for g := c.grants; g != none; g = r.call(g).link {
-		lost := mayLose{call: g, from: max(since, r.call(g).ret)}
+		from := max(since, r.call(g).ret)
 		if r.roll == nil {
-			r.uncertain = append(r.uncertain, lost)
+			r.uncertain = append(r.uncertain, mayLose{call: g, from: from})
 		} else if !r.roll.known.witnessed {
-			r.expires(r.call(g), lost.from, loose)
+			r.expires(r.call(g), from, loose)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func (r *normaliser) mayLose(c *client, since int32) {
 // invocation, since the client may have learnt of a loss. Another missing answer says nothing about earlier holds.
 func (c *client) lossSince(why lock.Reason) int32 {
 	switch {
-	case why == lock.Disconnected || why == lock.Crashed:
+	case why.CutOff():
 		return c.heard
 	case c.f.Op().AsksHeld():
 		return c.inv
@@ -192,7 +192,7 @@ func (c *client) elsewhere(why lock.Reason) bool {
 	if c.ended {
 		return true
 	}
-	return c.gone != none && !c.died && !disconnecting(why)
+	return c.gone != none && !c.died && !why.Unheard()
 }
 
 // unknown sets the effect that an unanswered operation may have had.

@@ -111,6 +111,12 @@ func (r Reason) Of(k Kind) string {
 	return r.String()
 }
 
+// CutOff reports whether the reason says that a client lost its connection, or crashed.
+func (r Reason) CutOff() bool { return r == Disconnected || r == Crashed }
+
+// Unheard reports whether the reason says that a client has not heard from the server.
+func (r Reason) Unheard() bool { return r.CutOff() || r == TimedOut }
+
 // ReasonNamed returns the reason with that name, and whether there is one. The name "" is that of NoReason.
 func ReasonNamed(name string) (Reason, bool) {
 	for r, n := range reasonNames {

@@ -44,8 +44,8 @@ func Check(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	for _, j := range []*judge{order, exclusion} {
 		for i := range h.Events {
 			j.event(i, &h.Events[i])
-			for _, process := range losses[i] {
-				j.loses(process)
+			if lost := losses[i]; len(lost) > 0 {
+				j.loses(func(process int32) bool { return slices.Contains(lost, process) })
 			}
 		}
 	}
@@ -84,27 +84,21 @@ type place struct {
 
 // share is one process's share of one lock. Its size is a number of permits; a mutex in read mode is 1.
 type share struct {
-	certain  int      // size of the share that the process certainly holds
-	possible int      // largest size of the share that the process may hold
-	granted  int      // size that the process was granted and has not said to have given back
-	reads    int      // largest number of holds in read mode
-	last     int      // size that the process's last granted acquire took
-	maybe    []int    // sizes of acquires without an answer since then
-	unsure   []unsure // acquires without an answer
-	asked    int      // size that the operation under way takes or returns; of a release the least
-	freest   int      // amount that was certainly free at every moment so far of the acquire under way
-	capacity int      // size of the lock, or the caller's limit if that is smaller
-	lost     bool     // the share may have been lost since the operation under way began
-	ever     bool     // the share may have been lost at some time
-	since    int      // index of the event of the last grant
+	certain  int   // size of the share that the process certainly holds
+	possible int   // largest size of the share that the process may hold
+	granted  int   // size that the process was granted and has not said to have given back
+	reads    int   // largest number of holds in read mode
+	last     int   // size that the process's last granted acquire took
+	maybe    []int // sizes of acquires without an answer since then
+	unsure   []int // sizes of acquires without an answer that cannot have been granted so far
+	mayHave  int   // sizes of the other acquires without an answer
+	asked    int   // size that the operation under way takes or returns; of a release the least
+	freest   int   // amount that was certainly free at every moment so far of the acquire under way
+	capacity int   // size of the lock, or the caller's limit if that is smaller
+	lost     bool  // the share may have been lost since the operation under way began
+	ever     bool  // the share may have been lost at some time
+	since    int   // index of the event of the last grant
 	reading  bool
-	releases bool // the release under way ends the hold
-}
-
-// unsure is an acquire without an answer.
-type unsure struct {
-	size int
-	room int // the largest amount that was not certainly held at any moment since the call
 }
 
 type judge struct {
@@ -148,11 +142,16 @@ func lossesOf(h *history.History) map[int][]int32 {
 	losses, heard := make(map[int][]int32), make(map[int32]int)
 	for i := range h.Events {
 		switch e := &h.Events[i]; {
-		case e.Process != history.Nemesis:
-			if last, ok := heard[e.Process]; ok && cutOff(e) {
-				losses[last] = append(losses[last], e.Process)
+		case e.Process != history.Nemesis && e.Reason.CutOff(), e.F == history.Crash:
+			process := e.Process
+			if e.F == history.Crash {
+				process = e.Target
 			}
-			if e.Type == history.OK || e.Type == history.Fail {
+			if last, ok := heard[process]; ok {
+				losses[last] = append(losses[last], process)
+			}
+		case e.Process != history.Nemesis:
+			if (e.Type == history.OK || e.Type == history.Fail) && !e.Reason.Unheard() {
 				heard[e.Process] = i
 			}
 		case e.F == history.Gone || e.F == history.Lapse || e.F == history.Lost || e.F == history.Restart:
@@ -161,9 +160,6 @@ func lossesOf(h *history.History) map[int][]int32 {
 	}
 	return losses
 }
-
-// cutOff reports whether an answer says that its client lost its connection, or crashed.
-func cutOff(e *history.Event) bool { return e.Reason == lock.Disconnected || e.Reason == lock.Crashed }
 
 // of returns the share of one process and lock.
 func (j *judge) of(at place) *share {
@@ -208,8 +204,8 @@ func (j *judge) event(i int, e *history.Event) {
 		j.verdict.Checked++
 		j.gave(i, e, at)
 	}
-	if cutOff(e) {
-		j.loses(e.Process)
+	if e.Reason.CutOff() {
+		j.loses(func(process int32) bool { return process == e.Process })
 	}
 }
 
@@ -217,21 +213,23 @@ func (j *judge) event(i int, e *history.Event) {
 func (j *judge) world(e *history.Event) {
 	switch {
 	case e.F == history.Restart:
-		for at := range j.shares {
-			j.loses(at.process)
-		}
+		j.loses(func(int32) bool { return true })
 	case e.F.Whose() && e.F != history.Pause:
-		j.loses(e.Target)
+		j.loses(func(process int32) bool { return process == e.Target })
 	}
 }
 
-// loses records that no share of a process is certain any more, although the process may still have it.
-func (j *judge) loses(process int32) {
+// loses records that no share of some processes is certain any more, although they may still have it.
+func (j *judge) loses(some func(process int32) bool) {
+	locks := make(map[uint16]bool)
 	for at, s := range j.shares {
-		if at.process == process {
+		if some(at.process) {
 			s.certain, s.lost, s.ever = 0, true, true
-			j.widen(at.lock)
+			locks[at.lock] = true
 		}
+	}
+	for l := range locks {
+		j.widen(l)
 	}
 }
 
@@ -253,12 +251,13 @@ func (j *judge) asks(at place, ending history.EventType, size int, e *history.Ev
 	j.narrow(at.lock)
 	if ending != history.OK {
 		s.maybe = append(s.maybe, size)
-		s.unsure = append(s.unsure, unsure{size: size})
+		s.unsure = append(s.unsure, size)
 		j.widen(at.lock)
 	}
 }
 
-// widen updates the acquires without an answer after a change of the amount that is certainly held.
+// widen tells which acquires without an answer may have been granted, after a change of the amount that is certainly
+// held.
 func (j *judge) widen(l uint16) {
 	free := j.capacity(l)
 	for at, s := range j.shares {
@@ -267,11 +266,16 @@ func (j *judge) widen(l uint16) {
 		}
 	}
 	for at, s := range j.shares {
-		for i := range s.unsure {
-			if at.lock == l {
-				s.unsure[i].room = max(s.unsure[i].room, free)
-			}
+		if at.lock != l || len(s.unsure) == 0 {
+			continue
 		}
+		s.unsure = slices.DeleteFunc(s.unsure, func(size int) bool {
+			if size > free {
+				return false
+			}
+			s.mayHave += size
+			return true
+		})
 	}
 }
 
@@ -372,7 +376,7 @@ func (j *judge) gives(at place, ending history.EventType, e *history.Event) {
 		amounts = append(slices.Clip(amounts), s.last)
 	}
 	s.asked, s.reading = slices.Min(amounts), e.Shared
-	if s.releases = ending != history.Fail || j.ends; s.releases {
+	if ending != history.Fail || j.ends {
 		s.certain = max(0, s.certain-slices.Max(amounts))
 		j.widen(at.lock)
 	}
@@ -406,13 +410,7 @@ func (j *judge) notHad(s *share) string {
 	case s.ever || s.granted >= s.asked:
 		return ""
 	}
-	most := s.granted
-	for _, u := range s.unsure {
-		if u.room >= u.size {
-			most += u.size
-		}
-	}
-	if most >= s.asked {
+	if s.granted+s.mayHave >= s.asked {
 		return ""
 	}
 	return ", but its acquire without an answer cannot have been granted: " +

@@ -254,6 +254,9 @@ func TestUnanswered(t *testing.T) {
 		{"a writer beside itself", lock.Mutex, words{"1 acquire read ok", "1 acquire write ok"},
 			"c1 was granted the lock to write at event 3, but it had it to read: it was granted at event 1 and not given back"},
 		{"a lost connection after another's grant", lock.Mutex, words{"1 acquire read ok", "2 acquire write ok", "1 release read disconnected"}, ""},
+		{"a crash after another's grant", lock.Mutex, words{"1 acquire read ok", "2 acquire write ok", "1 crash - -"}, ""},
+		{"a lost connection after no answer in time after another's grant", lock.Mutex,
+			words{"1 acquire read ok", "2 acquire write ok", "1 acquire read timed-out", "1 release read disconnected"}, ""},
 		{"a lost connection after an answer after another's grant", lock.Mutex, words{"1 acquire read ok", "2 acquire write ok", "1 acquire read fail", "1 release read disconnected"},
 			"c2 was granted the lock to write at event 3, but c1 had it to read: it was granted at event 1 and not given back"},
 	} {
@@ -267,6 +270,10 @@ func TestUnanswered(t *testing.T) {
 				var op, share, answer string
 				if _, err := fmt.Sscan(text, &process, &op, &share, &answer); err != nil {
 					t.Fatal(err)
+				}
+				if op == "crash" {
+					h.Events = append(h.Events, history.Occurrence(history.Crash, process))
+					continue
 				}
 				e := history.Event{Process: process, F: history.F(lock.Acquire), Shared: share == "read"}
 				if op == "release" {
@@ -283,6 +290,8 @@ func TestUnanswered(t *testing.T) {
 					end.Type = history.Fail
 				case "full":
 					end.Type, end.Reason = history.Fail, lock.Full
+				case "timed-out":
+					end.Type, end.Reason = history.Fail, lock.TimedOut
 				case "disconnected":
 					end.Type, end.Reason = history.Info, lock.Disconnected
 				default:
