@@ -167,13 +167,19 @@ func (a *Audit) invoked(i int, e *history.Event) {
 	if a.h.Kind != lock.Semaphore {
 		c.free = min(1, c.free)
 	}
+	c.free -= l.heldByOthers(e.Process)
+}
+
+// heldByOthers is the number of slots that processes other than the given one may hold.
+func (l *audited) heldByOthers(process int32) (n int) {
 	for _, who := range []map[int32]int{l.may, l.unsure} {
-		for process, slots := range who {
-			if process != e.Process {
-				c.free -= slots
+		for other, slots := range who {
+			if other != process {
+				n += slots
 			}
 		}
 	}
+	return n
 }
 
 func (a *Audit) completed(i int, e *history.Event) {
