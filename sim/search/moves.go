@@ -262,7 +262,7 @@ func (w *worker) workOut(t []uint32, c int) span {
 			w.clients.At(m.client).Hash - w.clients.At(t[c]).Hash
 		m.reaches = !w.memoryless && (m.visible || m.op.Administrative()) || w.disturbs(t, c)
 		if m.reaches {
-			m.effect = w.number(out.Effect)
+			m.effect = w.number(out.Effect.Kept(w.bounds.Properties))
 			w.noteEffect(t, c, m.effect)
 		}
 		w.moves = append(w.moves, m)
