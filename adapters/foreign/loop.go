@@ -66,10 +66,15 @@ func (r *run) endless() {
 	}
 }
 
-// onlyOne reports whether no other client holds the lock of p or has an operation on it under way.
-func (r *run) onlyOne(p *clientState) bool {
+// onlyOne reports whether no client other than p and the hung ones holds the lock of p or has an operation on it under
+// way. A hung client counts if it holds the lock.
+func (r *run) onlyOne(p *clientState, hung ...*clientState) bool {
 	for i := range r.clients {
-		if o := &r.clients[i]; o.id != p.id && r.lockOf(o.id) == r.lockOf(p.id) && !o.dead && (o.busy || o.held > 0) {
+		o := &r.clients[i]
+		if o.id == p.id || o.dead || r.lockOf(o.id) != r.lockOf(p.id) {
+			continue
+		}
+		if o.held > 0 || o.busy && !slices.Contains(hung, o) {
 			return false
 		}
 	}
@@ -253,7 +258,7 @@ func (r *run) endHung(hung []*clientState, calm bool) {
 	for _, p := range hung {
 		switch {
 		case !calm || r.befell.faulty():
-		case r.nobodyElse(p, hung):
+		case r.onlyOne(p, hung...):
 			r.accuse(property.Progress, p.id, 0, "the operation does not end though nobody holds the lock")
 		case r.timed() && p.timesUp > 0 && r.now >= p.timesUp:
 			r.accuse(property.Progress, p.id, 0, "the operation does not end though the time is over for which it was to wait")
@@ -263,15 +268,6 @@ func (r *run) endHung(hung []*clientState, calm bool) {
 		r.uncontrolled.Hung++
 		r.crash(p.id, false) // what its operation would have left is unknown
 	}
-}
-
-// nobodyElse reports whether no client other than p and the hung ones holds the lock of p or has an operation on it
-// under way.
-func (r *run) nobodyElse(p *clientState, hung []*clientState) bool {
-	return !slices.ContainsFunc(r.clients, func(o clientState) bool {
-		hangs := slices.ContainsFunc(hung, func(h *clientState) bool { return h.id == o.id })
-		return o.id != p.id && r.lockOf(o.id) == r.lockOf(p.id) && !o.dead && (o.held > 0 || o.busy && !hangs)
-	})
 }
 
 // longestBlocked is the maximum number of virtual seconds for which a server may keep a client waiting.

@@ -22,11 +22,7 @@ func Execution(m *monitor.Monitor, o linear.Options, whole func() *history.Histo
 	switch {
 	case m == nil:
 		h := whole()
-		b := beliefs.New(h, o)
-		for i := range h.Events {
-			b.Event(i, &h.Events[i])
-		}
-		for _, v := range verdicts(linear.Check(h, o), b, nil) {
+		for _, v := range verdicts(linear.Check(h, o), observe(beliefs.New(h, o), h), nil) {
 			give(v)
 		}
 	case m.Witnesses(o.FailedAcquire):
@@ -99,12 +95,19 @@ func History(h *history.History, o linear.Options) ([]linear.Verdict, error) {
 	if err := linear.Validate(h); err != nil {
 		return nil, err
 	}
-	b, r := beliefs.New(h, o), newRefusals(h, o)
+	r := newRefusals(h, o)
 	for i := range h.Events {
-		b.Event(i, &h.Events[i])
 		r.event(i, &h.Events[i])
 	}
-	return verdicts(linear.Check(h, o), b, r), nil
+	return verdicts(linear.Check(h, o), observe(beliefs.New(h, o), h), r), nil
+}
+
+// observe passes all events of a history to a judge, and returns the judge.
+func observe(b *beliefs.Judge, h *history.History) *beliefs.Judge {
+	for i := range h.Events {
+		b.Event(i, &h.Events[i])
+	}
+	return b
 }
 
 // Violation converts a verdict of an illegal history to a violation with its step in the trace t.
@@ -126,11 +129,7 @@ func Violation(t *scenario.Trace, v linear.Verdict) scenario.Violation {
 // Certain judges safety in a history of external clients whose lock has an unknown design. The verdicts depend only on
 // holds that are certain.
 func Certain(h *history.History, o linear.Options) (all []linear.Verdict) {
-	b := beliefs.Certain(h, o)
-	for i := range h.Events {
-		b.Event(i, &h.Events[i])
-	}
-	for _, v := range b.Verdicts() {
+	for _, v := range observe(beliefs.Certain(h, o), h).Verdicts() {
 		if property.Safety.With(property.LossTold).Has(v.Property) {
 			all = append(all, v)
 		}

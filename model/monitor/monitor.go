@@ -332,7 +332,7 @@ func (m *Monitor) Begin(c, l uint8, op lock.Op, arg uint8, linked bool) {
 		w.arg = w.believed
 	}
 	m.meet(c, w)
-	m.observe(c, w)
+	m.observe(c, w, m.see(w.lock))
 }
 
 // meet records that client c's new operation overlaps the operations under way on the same lock.
@@ -357,9 +357,9 @@ func (m *Monitor) meet(c uint8, w *watch) {
 	}
 }
 
-// observe adds the lock's present state to the sets of the call of client c.
-func (m *Monitor) observe(c uint8, w *watch) {
-	t, seen := &m.locks[w.lock].truth, m.see(w.lock)
+// observe adds the lock's present state to the sets of the call of client c. seen is what every client can observe of it.
+func (m *Monitor) observe(c uint8, w *watch, seen Seen) {
+	t := &m.locks[w.lock].truth
 	w.existed |= seen.Existed
 	w.absent |= seen.Absent
 	w.busy |= seen.Busy

@@ -19,11 +19,12 @@ func (m *Monitor) SetTruth(l, c uint8, t *Truth) {
 		m.leases(l, c, &old, t)
 	}
 	m.ownersChanged(l, c, &old, t)
-	m.locks[l].passed.add(m.see(l))
+	seen := m.see(l)
+	m.locks[l].passed.add(seen)
 	for i := range m.clients[:m.n] {
 		w := &m.clients[i]
 		if w.lock == l && w.op != lock.NoOp {
-			m.observe(uint8(i)+1, w)
+			m.observe(uint8(i)+1, w, seen)
 		}
 		if w.lock == l && w.believed > 0 && t.Exists&(1<<w.believed) == 0 {
 			w.gone = true
