@@ -147,9 +147,9 @@ func (a answer) Voids(cmd gate.Command) bool {
 }
 
 // Send sends the answer to the client. RabbitMQ sometimes confirms two messages with one confirm. If scheduled is set,
-// Send imitates this: it holds back the confirm of a message with an odd delivery tag if another message waited at the
-// gate, on the same channel, when that message passed. The next confirm then stands for both. Messages that arrive
-// later do not count, so that an execution can be repeated exactly.
+// Send imitates this: it holds back the confirm of a message with an odd delivery tag, and the next confirm stands for
+// both. It does so only if another message of the channel waited at the gate when that message passed. Messages that
+// arrive later do not count, so that an execution can be repeated exactly.
 func (a answer) Send(scheduled bool) {
 	if scheduled && a.joins() && a.Withhold() {
 		return

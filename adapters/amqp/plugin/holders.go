@@ -6,8 +6,8 @@ import (
 	"github.com/lockproof/lockproof/model/monitor"
 )
 
-// Holders are the holders of a lock in broker state v, for a lock with the given number of slots. d declares what
-// holding means, for example owning queue NAME-1. client maps a connection to its client; 0 is not a client of the run.
+// Holders are the clients that hold a lock with the given number of slots in broker state v. d declares what holding
+// means, for example owning queue NAME-1. client maps a connection to its client. It maps connections of others to 0.
 func Holders(v wire.State, d holding.Declared, lock string, slots int, client func(*wire.Conn) uint8) (all []holding.Hold) {
 	if !d.Numbered() {
 		return holders(v, d.Thing(), d.Named(lock, 0), holding.Hold{}, slots, client)

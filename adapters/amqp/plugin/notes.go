@@ -13,7 +13,7 @@ type Notes interface {
 	Note(queue, exchange string)
 	// Forget removes deleted queues from the register.
 	Forget(queues []string)
-	// Prefix is a new prefix for names of queues. By the prefix, the register knows the process that created a queue.
+	// Prefix is a new prefix for names of queues. The register recognises the process that created a queue by it.
 	Prefix() string
 }
 

@@ -134,8 +134,9 @@ func TestDialErrors(t *testing.T) {
 	}
 }
 
-// RabbitMQ answers with 504 to a command on a closed channel, and to channel.open on an open one. amqp091-go cannot
-// send these, so this test writes them as bytes. [rabbitmq.Conn.Do] and the simulated broker imitate the answer.
+// TestChannelErrorsOfTheConnection: RabbitMQ answers with 504 to a command on a closed channel, and to channel.open on
+// an open one. The test writes these commands as bytes, since amqp091-go cannot send them. [rabbitmq.Conn.Do] and the
+// simulated broker imitate the answer.
 func TestChannelErrorsOfTheConnection(t *testing.T) {
 	passive := append([]byte{0, 0, 1}, "q\x01\x00\x00\x00\x00"...)
 	for _, c := range []struct {

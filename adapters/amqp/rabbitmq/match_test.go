@@ -189,7 +189,7 @@ func (m *match) changesType(cmd amqp.Command) bool {
 }
 
 // strands reports whether a basic.cancel would leave messages to the next single active consumer, on a version of
-// RabbitMQ that does not deliver them to it at once. Such a delivery may take seconds. The facts test it.
+// RabbitMQ that does not deliver them to it at once. The delivery may take seconds. The facts test it.
 func (m *match) strands(s step) bool {
 	q := m.clients[s.client].channels[s.cmd.Channel].consuming
 	return !m.like.SuccessorServed && m.declares[q].Args.Has&(amqp.SingleActive|amqp.Quorum) == amqp.SingleActive && m.sim.Depth(q) > 0
